@@ -8,7 +8,7 @@ import { openEventStreams } from '../src/events/feed/streams.ts'
 import { addressRule } from '../src/events/webhooks/addresses.ts'
 import { buildApp } from '../src/server/app.ts'
 import { openPetExports } from '../src/store/pet-export/exports.ts'
-import { openPetBatches } from '../src/store/pets/batches.ts'
+import { openPetTable } from '../src/store/pets/table.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
 
@@ -22,7 +22,7 @@ export async function interfaceDocument(): Promise<object> {
   const log = openLog('silent')
   const app = await buildApp({
     db,
-    batches: openPetBatches(db, true, 1, () => {}),
+    petTable: openPetTable(db, true, 1, () => {}),
     categoryPolicy: 'any',
     publicUrl: '',
     clock: () => new Date(),

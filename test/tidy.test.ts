@@ -40,6 +40,20 @@ test('no folder or file has a vague name, such as utils or index.ts', () => {
   expect(sources.filter((path) => path.endsWith('/index.ts'))).toEqual([])
 })
 
+test('a file that the first comment of another one names exists', () => {
+  const files = [...sources, ...filesIn('test', /\.tsx?$/), ...filesIn('migrations', /\.ts$/)]
+  const named = files.flatMap((file) =>
+    read(file)
+      .split('\n', 3)
+      .filter((line) => line.startsWith('//'))
+      .flatMap((line) => line.match(/[\w./-]+\.tsx?\b/g) ?? [])
+      .map((name) => ({ file, name })),
+  )
+  const exists = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`))
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter(({ name }) => !exists(name.replace(/^\.+\//, '')))).toEqual([])
+})
+
 test('a function sends one statement, which has its name, and no two functions have the same name', () => {
   const functions = statementFunctions()
   const wrong = functions.flatMap(({ file, name, sends, statements }) => [

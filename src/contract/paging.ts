@@ -32,7 +32,7 @@ export function writeCursor({ id, sortKey }: PagePosition, filters: Filters): st
   const head = Buffer.alloc(SORT_KEY_AT)
   head.writeUInt8(VERSION)
   head.writeBigInt64BE(id, 1)
-  filtersMark(filters).copy(head, FILTERS_AT)
+  filterHash(filters).copy(head, FILTERS_AT)
   return Buffer.concat([head, Buffer.from(sortKey)]).toString('base64url')
 }
 
@@ -45,7 +45,7 @@ function readCursor(text: string, filters: Filters): PagePosition {
   const sortKey = bytes.subarray(SORT_KEY_AT)
   if (
     id === undefined ||
-    !bytes.subarray(FILTERS_AT, SORT_KEY_AT).equals(filtersMark(filters)) ||
+    !bytes.subarray(FILTERS_AT, SORT_KEY_AT).equals(filterHash(filters)) ||
     !isUtf8(sortKey) ||
     sortKey.includes(0)
   ) {
@@ -111,7 +111,7 @@ export function nextPageHeaders(
 const MARKS_MAX = 1_000
 const marks = new Map<string, Buffer>()
 
-function filtersMark(filters: Filters): Buffer {
+function filterHash(filters: Filters): Buffer {
   const given = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}`)

@@ -1,4 +1,13 @@
 // The database interface for the rest of the service: read, write, transaction.
+//
+// Words of this folder:
+// - primary, standby: of PostgreSQL. A failover makes a standby the primary.
+// - incarnation: a server from one start, crash recovery or promotion to the next; see failover/incarnation.ts
+// - trusted server: the service knows that no failover can lose what this incarnation shows
+// - barrier: a commit that changes no row. If the standbys confirm it, they have all commits before it; its incarnation is trusted
+// - generation: the time between two timeouts of a server. A barrier of an earlier generation confirms nothing
+// - unacknowledged write: its response did not arrive in time, so it may have committed or not
+// - unreplicated commit: it did not wait for a standby, so a failover can lose it
 
 export interface Statement {
   /** PostgreSQL prepares the statement once per connection, under this name. */

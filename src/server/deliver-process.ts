@@ -13,7 +13,7 @@ import { buildAdminApp, type Readiness } from './admin.ts'
 import { startBackground } from './background.ts'
 import { listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
-import { openStore, waitForSchema } from './store.ts'
+import { openServiceDatabase, waitForSchema } from './service-database.ts'
 
 /** Delivers webhooks until a signal ends the process. */
 export async function runDeliverer(config: Config): Promise<void> {
@@ -21,7 +21,7 @@ export async function runDeliverer(config: Config): Promise<void> {
   process.on('exit', log.writer.flushSync)
   const tracing = await startTracing(config, log)
   // Without spans of statements: each attempt to deliver is one span, and the database work serves many attempts.
-  const db = openStore(config, log)
+  const db = openServiceDatabase(config, log)
   const sender = openSender({
     allowedNetworks: config.WEBHOOK_NETWORKS,
     connectionsPerHostMax: IN_FLIGHT_MAX,

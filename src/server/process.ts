@@ -15,7 +15,7 @@ import { addressRule } from '../events/webhooks/addresses.ts'
 import { LARGE_RESPONSES_MAX_BYTES } from '../http/response-bytes.ts'
 import { trackHolds } from '../store/holds/sweep.ts'
 import { openPetExports } from '../store/pet-export/exports.ts'
-import { openPetBatches } from '../store/pets/batches.ts'
+import { openPetTable } from '../store/pets/table.ts'
 import { REMOVALS } from '../store/pets/deprecation.ts'
 import { describeOtherCurrencies, findOtherCurrencies } from '../store/profiles/other-currencies.ts'
 import { limitedWarning } from '../telemetry/limited-warning.ts'
@@ -29,9 +29,9 @@ import { followingJobs, measuringJobs, openWakeups, storeJobs } from './jobs.ts'
 import { listen, listenAdmin } from './listen.ts'
 import { drain } from './shutdown.ts'
 import { openServiceMetrics } from './store-metrics/store-metrics.ts'
-import { openStore, waitForSchema } from './store.ts'
+import { openServiceDatabase, waitForSchema } from './service-database.ts'
 
-/** Runs the service until a signal ends the process. `isBatching`: see openPetBatches. */
+/** Runs the service until a signal ends the process. `isBatching`: see openPetTable. */
 export async function runService(config: Config, { isBatching = true } = {}): Promise<void> {
   const log = openLog(config.LOG_LEVEL)
   process.on('exit', log.writer.flushSync)
@@ -108,7 +108,7 @@ type Services = Awaited<ReturnType<typeof openServices>>
 async function openServices(config: Config, log: Log, isBatching: boolean) {
   const metrics = openServiceMetrics({ connections: () => db.connections() }, log, REMOVALS)
   const tracing = await startTracing(config, log)
-  const db = openStore(config, log, { observer: metrics.database, tracing })
+  const db = openServiceDatabase(config, log, { observer: metrics.database, tracing })
   const wakeups = openWakeups()
   const usage = trackUsage(() => new Date())
   const holds = trackHolds(db, log, undefined, undefined, {
@@ -131,9 +131,9 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     onFailure,
   })
   /** The background jobs follow the changes of requests at once. */
-  const followedDb = afterWrites(db, wakeups.onChange)
-  const batches = openPetBatches(
-    followedDb,
+  const wakingDb = afterWrites(db, wakeups.onChange)
+  const petTable = openPetTable(
+    wakingDb,
     isBatching,
     config.DATABASE_POOL_SIZE,
     metrics.observeBatch,
@@ -143,8 +143,8 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     metrics,
     tracing,
     db,
-    followedDb,
-    batches,
+    wakingDb,
+    petTable,
     wakeups,
     usage,
     holds,
@@ -156,10 +156,10 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, followedDb, batches, usage, holds } = services
+  const { metrics, tracing, db, wakingDb, petTable, usage, holds } = services
   return {
-    db: followedDb,
-    batches,
+    db: wakingDb,
+    petTable,
     categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),

@@ -1,4 +1,4 @@
-// `petstore webhooks`, except forward: see webhooks-forward.test.ts.
+// `petstore webhooks`, except forward: see webhooks-forward.process.test.ts.
 import { expect, test } from 'vitest'
 import { SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey } from '../support/app.ts'

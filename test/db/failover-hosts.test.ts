@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Registry } from 'prom-client'
 import { afterAll, expect, test } from 'vitest'
-import { openStore } from '../../src/server/store.ts'
+import { openServiceDatabase } from '../../src/server/service-database.ts'
 import { addDatabaseMetrics } from '../../src/telemetry/database-metrics.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openTestLog } from '../support/test-log.ts'
@@ -34,7 +34,7 @@ test('a host that rejects the password is logged once and counted each time', as
   const log = openTestLog('warn', (line) => void lines.push(JSON.parse(line) as Record<string, unknown>))
   const registry = new Registry()
   const observer = addDatabaseMetrics(registry, { connections: () => db.connections() })
-  const db = openStore(
+  const db = openServiceDatabase(
     { DATABASE_URL: databaseUrl.replace(host, `${rejectingHost},${host}`), DATABASE_POOL_SIZE: 1 },
     log,
     { observer },

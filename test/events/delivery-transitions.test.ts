@@ -1,5 +1,5 @@
 // The state machine of the delivery to a webhook, without a clock, a database and HTTP: each transition by itself. The test
-// histories.test.ts combines them at random.
+// delivery-histories.test.ts combines them at random.
 import { describe, expect, test } from 'vitest'
 import type { Effect, Trigger } from '../../src/events/delivery/endpoint-state.ts'
 import type { LeasedWebhook } from '../../src/events/delivery/lease-queries.ts'

@@ -1,5 +1,5 @@
-// Webhooks over HTTP: create, change, rotate and delete them. webhook-scopes.test.ts tests which keys can do that, and
-// test/webhooks/ tests the delivery.
+// Webhooks over HTTP: create, change, rotate and delete them. webhooks-scopes.test.ts tests which keys can do that, and
+// delivery.test.ts and its neighbours test the delivery.
 import { expect, test } from 'vitest'
 import { addressRule } from '../../src/events/webhooks/addresses.ts'
 import { openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'

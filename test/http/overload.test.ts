@@ -5,13 +5,13 @@ import { connect } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
 import { batched } from '../../src/db/batch.ts'
-import { type PetBatches, openPetBatches } from '../../src/store/pets/batches.ts'
+import { type PetTable, openPetTable } from '../../src/store/pets/table.ts'
 import type { VersionedPet } from '../../src/store/pets/schema.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-type FindPet = PetBatches['findPet']
+type FindPet = PetTable['findPet']
 
 const db = openTestDatabase(await createTestDatabase())
 
@@ -35,7 +35,7 @@ test('rejects a request at once if the queue is full (503 overloaded); queued re
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const { findPet, calls } = counted(batched(findPets, { sizeMax: 1, inFlightMax: 1, waitingMax: 3 }))
-  const petstore = await startApp(db, { batches: { ...openPetBatches(db, true, 1, () => {}), findPet } })
+  const petstore = await startApp(db, { petTable: { ...openPetTable(db, true, 1, () => {}), findPet } })
 
   const waiting = Array.from({ length: 4 }, () => petstore.get('/pets/1'))
   await until(() => calls() === 4)
@@ -52,9 +52,9 @@ test('rejects a request at once if the queue is full (503 overloaded); queued re
 test('rejects a request beyond inFlightMax before any other check (503 overloaded)', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
   const { findPet, calls } = counted(() => released)
-  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
+  const petTable = { ...openPetTable(db, true, 1, () => {}), findPet }
   let isDraining = false
-  const petstore = await startApp(db, { batches, inFlightMax: 2, isDraining: () => isDraining })
+  const petstore = await startApp(db, { petTable, inFlightMax: 2, isDraining: () => isDraining })
   const inFlight = [petstore.get('/pets/1'), petstore.get('/pets/1')]
   await expect.poll(calls).toBe(2)
 
@@ -73,12 +73,12 @@ test('rejects a request beyond inFlightMax before any other check (503 overloade
 
 test('limits writes to three quarters of inFlightMax, so that reads succeed while every write waits', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const batches = openPetBatches(db, true, 1, () => {})
-  const insertPet: typeof batches.insertPet = async (pet) => {
+  const petTable = openPetTable(db, true, 1, () => {})
+  const insertPet: typeof petTable.insertPet = async (pet) => {
     await released
-    return batches.insertPet(pet)
+    return petTable.insertPet(pet)
   }
-  const petstore = await startApp(db, { batches: { ...batches, insertPet }, inFlightMax: 4 })
+  const petstore = await startApp(db, { petTable: { ...petTable, insertPet }, inFlightMax: 4 })
   const create = () => petstore.post('/pets', { name: 'Rex', categoryId: 1 })
   const writes = [create(), create(), create()]
   // This write is rejected, or one of the three if it arrives later.
@@ -95,8 +95,8 @@ test('limits writes to three quarters of inFlightMax, so that reads succeed whil
 
 test('a request with an Expect header counts against the limit', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<undefined>()
-  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet: () => released }
-  const petstore = await startApp(db, { batches, inFlightMax: 2 })
+  const petTable = { ...openPetTable(db, true, 1, () => {}), findPet: () => released }
+  const petstore = await startApp(db, { petTable, inFlightMax: 2 })
   const { text: apiKey } = await issueApiKey(db)
   async function get(path: string, expectation: string) {
     const headers = { authorization: `Bearer ${apiKey}`, expect: expectation }
@@ -125,11 +125,11 @@ test('a request with an Expect header counts against the limit', async () => {
 })
 
 test('closing a connection frees the slots of all its pipelined requests', async () => {
-  const batches = {
-    ...openPetBatches(db, true, 1, () => {}),
+  const petTable = {
+    ...openPetTable(db, true, 1, () => {}),
     findPet: () => new Promise<undefined>(() => {}),
   }
-  const petstore = await startApp(db, { batches, inFlightMax: 5 })
+  const petstore = await startApp(db, { petTable, inFlightMax: 5 })
   const { text: apiKey } = await issueApiKey(db)
   const { hostname, port } = new URL(petstore.origin)
   const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''))
@@ -141,8 +141,8 @@ test('closing a connection frees the slots of all its pipelined requests', async
 
 test('aborting a request frees its slot', async () => {
   const { findPet, calls } = counted(() => new Promise<undefined>(() => {}))
-  const batches = { ...openPetBatches(db, true, 1, () => {}), findPet }
-  const petstore = await startApp(db, { batches, inFlightMax: 1 })
+  const petTable = { ...openPetTable(db, true, 1, () => {}), findPet }
+  const petstore = await startApp(db, { petTable, inFlightMax: 1 })
   const { text } = await issueApiKey(db)
   const controller = new AbortController()
   const abandoned = fetch(`${petstore.origin}/v1/pets/1`, {

@@ -1,13 +1,13 @@
 // A request gets a response even if its work never completes.
 import { expect, test } from 'vitest'
-import { openPetBatches } from '../../src/store/pets/batches.ts'
+import { openPetTable } from '../../src/store/pets/table.ts'
 import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const db = openTestDatabase(await createTestDatabase())
 const never = () => new Promise<never>(() => {})
 const petstore = await startApp(db, {
-  batches: { ...openPetBatches(db, true, 1, () => {}), findPet: never, insertPet: never },
+  petTable: { ...openPetTable(db, true, 1, () => {}), findPet: never, insertPet: never },
   responseTimeoutMs: 200,
 })
 

@@ -194,7 +194,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a cursor is not bound to its filters',
     file: 'src/contract/paging.ts',
-    find: `!bytes.subarray(FILTERS_AT, SORT_KEY_AT).equals(filtersMark(filters)) ||`,
+    find: `!bytes.subarray(FILTERS_AT, SORT_KEY_AT).equals(filterHash(filters)) ||`,
     replace: '',
     test: 'test/contract/paging.test.ts',
   },
@@ -207,7 +207,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'pages with different filters share a statement',
-    file: 'src/store/pets/batches.ts',
+    file: 'src/store/pets/table.ts',
     find: 'const findPage = Object.fromEntries(FILTER_KINDS.map((kind) => [kind, findPagesOf(kind)])) as Record<',
     replace: `const shared = batched(
       (pages: PetPageQuery[]) => findPetPages(db, filterKind((pages[0] as PetPageQuery).filters), pages),

@@ -47,10 +47,10 @@ const READING: Defect[] = [
     'state.readAgainAt',
     TRANSITIONS,
   ),
-  transition('events in memory are not limited', 'held.count >= HELD_MAX || ', '', TRANSITIONS),
+  transition('events in memory are not limited', 'unstored.count >= UNSTORED_MAX || ', '', TRANSITIONS),
   transition(
     'the bytes of events in memory are not limited',
-    ' || held.bytes >= HELD_MAX_BYTES',
+    ' || unstored.bytes >= UNSTORED_MAX_BYTES',
     '',
     TRANSITIONS,
   ),

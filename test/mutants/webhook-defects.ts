@@ -181,14 +181,14 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'requests in flight to one host are not limited',
-    file: 'src/events/delivery/turns.ts',
+    file: 'src/events/delivery/origin-limit.ts',
     find: 'if (origin.inFlight < inFlightMax)',
     replace: 'if (origin.inFlight < Infinity)',
     test: CONNECTIONS,
   },
   {
     name: 'a request that waits has no timeout',
-    file: 'src/events/delivery/turns.ts',
+    file: 'src/events/delivery/origin-limit.ts',
     find: `stop.addEventListener('abort', leave, { once: true })`,
     replace: 'void leave',
     test: CONNECTIONS,

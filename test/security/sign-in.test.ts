@@ -1,7 +1,7 @@
 // Attacks on signing in. Each changes one thing of a sign-in that otherwise succeeds, against a real identity provider.
 import { generateKeyPairSync, hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { openSignIn, sealSignIn } from '../../src/access/sign-in/sealed-sign-in.ts'
+import { unsealSignIn, sealSignIn } from '../../src/access/sign-in/sealed-sign-in.ts'
 import {
   type Browser,
   chooseAt,
@@ -254,10 +254,10 @@ describe('the cookie', () => {
   test('is encrypted: it reveals the verifier only together with the state', async () => {
     const { browser, address } = await begin()
     const state = new URL(address).searchParams.get('state') ?? ''
-    const { codeVerifier = '' } = openSignIn(state, cookieIn(browser)) ?? {}
+    const { codeVerifier = '' } = unsealSignIn(state, cookieIn(browser)) ?? {}
     expect(codeVerifier).toMatch(/^[\w-]{43}$/)
     expect(Buffer.from(cookieIn(browser), 'base64url').toString('latin1')).not.toContain(codeVerifier)
-    expect(openSignIn(`${state}x`, cookieIn(browser))).toBeUndefined()
+    expect(unsealSignIn(`${state}x`, cookieIn(browser))).toBeUndefined()
   })
 
   test('is rejected if a single bit of it was changed', async () => {
@@ -308,7 +308,7 @@ describe('an open redirect', () => {
     async (returnTo) => {
       const { browser, address } = await begin()
       const state = new URL(address).searchParams.get('state') ?? ''
-      const started = openSignIn(state, cookieIn(browser))
+      const started = unsealSignIn(state, cookieIn(browser))
       if (started === undefined) throw new Error('the cookie does not belong to the state')
       browser.cookies.set(PLACE, COOKIE + sealSignIn(state, { ...started, returnTo }))
       expect(await finishAt(fixture, browser, address)).toBe('/sign-in#done')

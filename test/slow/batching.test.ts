@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Db } from '../../src/db/database.ts'
-import { type PetBatches, openPetBatches } from '../../src/store/pets/batches.ts'
+import { type PetTable, openPetTable } from '../../src/store/pets/table.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
@@ -50,16 +50,16 @@ test('the same check finds stale reads if a request may join a query in flight',
     return started
   }
   const { text } = await issueApiKey(db)
-  const ours = openPetBatches(slow, true, 1, () => {})
-  const watch = async (planted: Partial<PetBatches>, rounds: number) => {
-    const { origin } = await startApp(slow, { batches: { ...ours, ...planted } })
+  const ours = openPetTable(slow, true, 1, () => {})
+  const watch = async (planted: Partial<PetTable>, rounds: number) => {
+    const { origin } = await startApp(slow, { petTable: { ...ours, ...planted } })
     const found: string[] = []
     for (let round = 0; round < rounds && found.length === 0; round += 1) {
       found.push(...(await watchReads([origin], text, CLIENTS, OPERATIONS_PLANTED)).stale)
     }
     return found
   }
-  const staleBatches: Partial<PetBatches> = {
+  const staleBatches: Partial<PetTable> = {
     coalescePage: (_key, work) => work(),
     findPage: (page) =>
       join([...Object.values(page.filters), page.beforeId, page.max].join(' '), () => ours.findPage(page)),

@@ -1,9 +1,9 @@
 // Idempotency-Key of createPet: the tests that need the database. Tests that need only HTTP are in
-// test/contract/idempotency.test.ts, and tests of placeOrder in order-retries.test.ts.
+// test/contract/idempotency.test.ts, and tests of placeOrder in orders-retries.test.ts.
 import { expect, test } from 'vitest'
 import { AppError } from '../../src/contract/errors.ts'
 import type { Db } from '../../src/db/database.ts'
-import { doManyOnce, doOnce, purgeIdempotencyKeys } from '../../src/store/idempotency/idempotency.ts'
+import { runIdempotentBatch, doOnce, purgeIdempotencyKeys } from '../../src/store/idempotency/idempotency.ts'
 import { lockIdempotencyKeys } from '../../src/store/idempotency/queries.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
@@ -58,7 +58,7 @@ test('a purge ends with the first batch that is not full', async () => {
 test('of two requests of one batch with the same new key, only the first is done, and the second is rejected', async () => {
   const requestOf = (key: string) => ({ ownerId: 1n, key, operation: 'test', values: [key] })
   const done: number[][] = []
-  const outcomes = await doManyOnce(db, ['a', 'b', 'a'].map(requestOf), async (_tx, indexes) => {
+  const outcomes = await runIdempotentBatch(db, ['a', 'b', 'a'].map(requestOf), async (_tx, indexes) => {
     done.push(indexes)
     return indexes.map(String)
   })

@@ -8,7 +8,7 @@ import { watchApiKeys } from '../../src/access/api-keys/key-watch.ts'
 import { AppError } from '../../src/contract/errors.ts'
 import type { AppOptions } from '../../src/server/app.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
-import { openPetBatches } from '../../src/store/pets/batches.ts'
+import { openPetTable } from '../../src/store/pets/table.ts'
 import { EXAMINED_MAX } from '../../src/store/pets/queries.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openApiFixture } from '../support/api-fixture.ts'
@@ -40,9 +40,9 @@ async function startEndless(
   onPage: (number: number) => void | Promise<void>,
   options: Partial<AppOptions> = {},
 ) {
-  const real = openPetBatches(db, true, 1, () => {})
+  const real = openPetTable(db, true, 1, () => {})
   let pages = 0
-  const batches: typeof real = {
+  const petTable: typeof real = {
     ...real,
     findPage: async (query) => {
       const page = await real.findPage({ ...query, beforeId: undefined })
@@ -50,7 +50,7 @@ async function startEndless(
       return { ...page, lastId: 1n }
     },
   }
-  const { origin } = await startApp(db, { batches, ...options })
+  const { origin } = await startApp(db, { petTable, ...options })
   const { text: apiKey } = await issueApiKey(db)
   /** The response without its body: the client reads it only if the test does. */
   const open = (key = apiKey) =>

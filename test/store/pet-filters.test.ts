@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest'
 import { EXAMINED_MAX, findMatchingPets, petsInRange } from '../../src/store/pets/queries.ts'
 import type { PetFilters } from '../../src/store/pets/filters.ts'
-import { openPetBatches } from '../../src/store/pets/batches.ts'
+import { openPetTable } from '../../src/store/pets/table.ts'
 import { readPets } from '../../src/store/pets/pets.ts'
 import { openApiFixture } from '../support/api-fixture.ts'
 
 const { db, sql } = await openApiFixture()
-const batches = openPetBatches(db, true, 1, () => {})
+const petTable = openPetTable(db, true, 1, () => {})
 const TOTAL = 2 * EXAMINED_MAX + 100
 /** The newest pet, the last one and the first one that two pages examine, and the oldest one. */
 const WANTED = [TOTAL, TOTAL - EXAMINED_MAX + 1, TOTAL - EXAMINED_MAX, 1].map(BigInt)
@@ -45,7 +45,7 @@ test('a list by name examines a limited number of pets for a page, and the next 
   const pages: bigint[][] = []
   let after: Awaited<ReturnType<typeof readPets>>['next']
   do {
-    const { json, next } = await readPets(batches, db, { name: 'rex', categoryId: 2n }, { after, limit: 20 })
+    const { json, next } = await readPets(petTable, { name: 'rex', categoryId: 2n }, { after, limit: 20 })
     pages.push((JSON.parse(json) as { id: number }[]).map(({ id }) => BigInt(id)))
     after = next
   } while (after !== undefined)

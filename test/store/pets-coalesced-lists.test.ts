@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { queryKey } from '../../src/http/query-key.ts'
-import { openPetBatches } from '../../src/store/pets/batches.ts'
+import { openPetTable } from '../../src/store/pets/table.ts'
 import { startApp } from '../support/app.ts'
 import type { TestResponse } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
@@ -23,15 +23,15 @@ const documented = document.paths['/pets']?.['get']?.parameters.filter(
 const names = documented?.map(({ name }) => name) ?? []
 
 const db = openTestDatabase(await createTestDatabase())
-const batches = openPetBatches(db, true, 1, () => {})
+const petTable = openPetTable(db, true, 1, () => {})
 let lists = 0
 let released = Promise.resolve()
 const petstore = await startApp(db, {
-  batches: {
-    ...batches,
+  petTable: {
+    ...petTable,
     coalescePage: (key, work) => {
       lists += 1
-      return batches.coalescePage(key, async () => {
+      return petTable.coalescePage(key, async () => {
         await released
         return work()
       })

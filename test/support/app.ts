@@ -14,7 +14,7 @@ import { LARGE_RESPONSES_MAX_BYTES } from '../../src/http/response-bytes.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { trackHolds } from '../../src/store/holds/sweep.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
-import { openPetBatches } from '../../src/store/pets/batches.ts'
+import { openPetTable } from '../../src/store/pets/table.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openTestClient, type TestClient } from './client.ts'
 import { openTestLog } from './test-log.ts'
@@ -27,7 +27,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
   const log = openTestLog()
   const app = await buildApp({
     db,
-    batches: openPetBatches(db, true, 1, () => {}),
+    petTable: openPetTable(db, true, 1, () => {}),
     categoryPolicy: 'any',
     publicUrl: '',
     clock: () => new Date(),

@@ -28,7 +28,7 @@ export function sealSignIn(state: string, signIn: StartedSignIn): string {
 }
 
 /** Returns undefined if the cookie was changed, belongs to another `state`, or was not made by `sealSignIn`. */
-export function openSignIn(state: string, sealed: string): StartedSignIn | undefined {
+export function unsealSignIn(state: string, sealed: string): StartedSignIn | undefined {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined
   const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)]

@@ -18,7 +18,7 @@ import {
   SIGN_IN_SECONDS,
   SignInError,
 } from './rules.ts'
-import { openSignIn, sealSignIn } from './sealed-sign-in.ts'
+import { unsealSignIn, sealSignIn } from './sealed-sign-in.ts'
 
 const SECRET_BYTES = 32
 const PURGE_BATCH = 1_000
@@ -46,7 +46,7 @@ export async function finishSignIn(
   { address, cookie, now, verifying }: { address: URL; cookie: string; now: Date; verifying: Set<string> },
 ): Promise<{ secret: string; role: Role }> {
   const state = address.searchParams.get('state') ?? ''
-  const started = openSignIn(state, cookie)
+  const started = unsealSignIn(state, cookie)
   const isValid = started !== undefined && started.expiresAtMs > now.getTime()
   if (!isValid || verifying.has(state)) throw new SignInError('sign_in_expired')
   verifying.add(state)

@@ -10,7 +10,7 @@ import { eventMessage, type Message } from '../../events/delivery/message.ts'
 import type { AttemptOutcome } from '../../events/delivery/outcome.ts'
 import {
   insertWebhookDeliveries,
-  type Result,
+  type DeliveryResult,
   type RetryToSave,
   upsertWebhookEventRetries,
 } from '../../events/delivery/queries.ts'
@@ -84,7 +84,7 @@ async function addDemoWebhook(
   const { id } = await insertWebhook(tx, webhook)
   await addSecret(tx, id, makeSecret(), 0)
   const failsFrom = now.getTime() - FAILING_MS
-  const results: Result[] = []
+  const results: DeliveryResult[] = []
   const retries: RetryToSave[] = []
   let failingSince: Date | undefined
   for (const row of rows.filter(({ at }) => at.getTime() > now.getTime() - SHOWN_MS)) {
@@ -104,7 +104,7 @@ async function addDemoWebhook(
 }
 
 /** Makes the attempts of a message that all fail; returns when the next one is due. */
-function failUntil(now: Date, message: Message, results: Result[]): number {
+function failUntil(now: Date, message: Message, results: DeliveryResult[]): number {
   let at = message.occurredAt.getTime()
   while (at < now.getTime()) {
     const refused = { kind: 'failure', reason: 'connection_refused', durationMs: 2 } as const
@@ -114,7 +114,7 @@ function failUntil(now: Date, message: Message, results: Result[]): number {
   return at
 }
 
-function attempt(message: Message, at: Date, outcome: AttemptOutcome): Result {
+function attempt(message: Message, at: Date, outcome: AttemptOutcome): DeliveryResult {
   message.attempts += 1
   return { ...toResult(message, outcome, outcome.kind === 'response' ? 'delivered' : 'failed'), at }
 }

@@ -4,13 +4,13 @@ import type { Reader } from '../../db/database.ts'
 /** Max ids that a message names. */
 const NAMED_MAX = 5
 
-export interface Result {
+export interface Finding {
   state: 'ok' | 'warning' | 'fault'
   message: string
   remedy?: string
 }
 
-export interface CheckResult extends Result {
+export interface CheckResult extends Finding {
   check: string
   durationMs: number
 }
@@ -29,7 +29,7 @@ export interface Check {
   name: string
   /** The other checks need what this one checks: they do not run if it fails. */
   isRequired?: true
-  run: (snapshot: Snapshot) => Promise<Result>
+  run: (snapshot: Snapshot) => Promise<Finding>
 }
 
 /** A statement that returns the column `id` of every row that breaks the rule. */
@@ -48,7 +48,7 @@ export async function applyRules(
   snapshot: Snapshot,
   rules: readonly Rule[],
   message: string,
-): Promise<Result> {
+): Promise<Finding> {
   const faults: string[] = []
   const remedies = new Set<string>()
   for (const { fault, remedy, text } of rules) {

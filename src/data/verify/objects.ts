@@ -2,7 +2,7 @@
 // leave out an index or a constraint, and the service would not notice.
 import { OWNED_OBJECTS } from '../../db/inspect/owners.ts'
 import { countOf } from '../../values/count-text.ts'
-import { applyRules, RESTORE_ANOTHER, type Result, type Rule, type Snapshot } from './check.ts'
+import { applyRules, RESTORE_ANOTHER, type Finding, type Rule, type Snapshot } from './check.ts'
 
 /** Without pets_by_name, which an operator can drop. */
 export const INDEXES = [
@@ -163,7 +163,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-export function checkObjects(snapshot: Snapshot): Promise<Result> {
+export function checkObjects(snapshot: Snapshot): Promise<Finding> {
   const total = OWNED_OBJECTS.length + INDEXES.length + CONSTRAINTS.length + TRIGGERS.length
   return applyRules(snapshot, RULES, `${countOf(total, 'object')} of the schema exist, all valid and enabled`)
 }

@@ -1,9 +1,9 @@
 // The checks `checksums` and `rows`: reads every row of every table, which finds pages that PostgreSQL cannot read.
 import { INSUFFICIENT_PRIVILEGE } from '../../db/connection/sqlstates.ts'
 import { countOf } from '../../values/count-text.ts'
-import { RESTORE_ANOTHER, type Result, type Snapshot } from './check.ts'
+import { RESTORE_ANOTHER, type Finding, type Snapshot } from './check.ts'
 
-export async function checkChecksums(snapshot: Snapshot): Promise<Result> {
+export async function checkChecksums(snapshot: Snapshot): Promise<Finding> {
   const [row] = await snapshot.query<{ state: string }>(`select current_setting('data_checksums') as state`)
   if (row?.state === 'on') {
     return { state: 'ok', message: 'data checksums are on: PostgreSQL detects damaged pages' }
@@ -24,7 +24,7 @@ interface Table {
   hidden: string[]
 }
 
-export async function checkRows(snapshot: Snapshot): Promise<Result> {
+export async function checkRows(snapshot: Snapshot): Promise<Finding> {
   const tables = await listTables(snapshot)
   const bytesTotal = tables.reduce((sum, { bytes }) => sum + bytes, 0)
   const unreadable: string[] = []

@@ -1,7 +1,7 @@
 // The check `sequences`: the next id of each table is above all its ids. Otherwise, inserts fail or reuse ids.
 import { NEWEST_OUTBOX_ID } from '../../events/feed/queries.ts'
 import { countOf } from '../../values/count-text.ts'
-import type { Result, Snapshot } from './check.ts'
+import type { Finding, Snapshot } from './check.ts'
 
 interface OwnedSequence {
   sequence: string
@@ -9,7 +9,7 @@ interface OwnedSequence {
   column: string
 }
 
-export async function checkSequences(snapshot: Snapshot): Promise<Result> {
+export async function checkSequences(snapshot: Snapshot): Promise<Finding> {
   // Quoted by PostgreSQL, because the names become part of a statement.
   const owned = await snapshot.query<OwnedSequence>(
     `select quote_ident(sequence.relname) as sequence, quote_ident(owner.relname) as table,

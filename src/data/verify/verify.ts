@@ -9,7 +9,7 @@ import {
   type Check,
   type CheckResult,
   RESTORE_ANOTHER,
-  type Result,
+  type Finding,
   type Snapshot,
 } from './check.ts'
 import { FEED_RULES, WEBHOOK_RULES } from './feed.ts'
@@ -113,7 +113,7 @@ function openSnapshot(client: Client, onProgress: Snapshot['onProgress']): Snaps
 async function runCheck(
   snapshot: Snapshot,
   run: Check['run'],
-): Promise<{ result: Result; isUsable: boolean }> {
+): Promise<{ result: Finding; isUsable: boolean }> {
   try {
     return { result: await snapshot.attempt(() => run(snapshot)), isUsable: true }
   } catch (error) {
@@ -139,7 +139,7 @@ function remedyFor(code: string | undefined): string {
 }
 
 /** The other checks read tables of exactly this version. */
-async function checkSchema(snapshot: Snapshot): Promise<Result> {
+async function checkSchema(snapshot: Snapshot): Promise<Finding> {
   const { version, missing, unknown } = await readSchemaState(snapshot)
   if (unknown.length > 0) {
     return {

@@ -8,7 +8,7 @@ import { endAttemptSpan, startAttemptSpan } from './attempt-span.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import { type Message, messageId, writeEventBody, writeTestBody } from './message.ts'
 import { type AttemptOutcome, NOT_STORED } from './outcome.ts'
-import type { Result } from './queries.ts'
+import type { DeliveryResult } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { Sender } from './sender.ts'
 
@@ -88,7 +88,11 @@ export function isGone(outcome: AttemptOutcome): boolean {
   return outcome.kind === 'response' && outcome.status === 410
 }
 
-export function toResult(message: Message, outcome: AttemptOutcome, verdict: DeliveryOutcome): Result {
+export function toResult(
+  message: Message,
+  outcome: AttemptOutcome,
+  verdict: DeliveryOutcome,
+): DeliveryResult {
   const { kind, number, petId, type, occurredAt, attempts } = message
   return {
     messageId: messageId(message),

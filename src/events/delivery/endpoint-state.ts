@@ -85,7 +85,7 @@ export type Trigger =
   | { kind: 'tick'; newest: Position | undefined; messagesMax: number }
   | { kind: 'page_read'; page: WebhookPage | FeedMoved }
   | { kind: 'read_failed' }
-  /** A slot was taken for one attempt of this webhook. Only if `canSend` is true at the same moment. */
+  /** A slot was taken for one attempt of this webhook. Only if `canSend` is true under the same conditions. */
   | { kind: 'slot_taken' }
   | { kind: 'attempt_ended'; message: Message; outcome: AttemptOutcome }
   /** The event could not be read again, so there was no attempt. */
@@ -109,7 +109,7 @@ export type Effect =
   /** The phase is `over`: cancels the attempts in flight. */
   | { kind: 'end' }
 
-export interface Moment {
+export interface Conditions {
   /** A time of the monotonic clock. */
   now: number
   /** Whether the lease is valid, with time to spare. */

@@ -5,7 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { textBytes } from '../feed/row-bytes.ts'
 import { DELIVERY_KINDS, type DeliveryKind, type DeliveryOutcome } from '../webhooks/schema.ts'
 import { attempt, type AttemptServices, bodyOf, type LoadEvent } from './attempt.ts'
-import type { Effect, EndpointState, Moment, Trigger } from './endpoint-state.ts'
+import type { Effect, EndpointState, Conditions, Trigger } from './endpoint-state.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import { ATTEMPT_BYTES } from './memory.ts'
 import type { Message } from './message.ts'
@@ -72,17 +72,17 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
   const aborting = new AbortController()
   const over = Promise.withResolvers<void>()
   let messagesMax = 0
-  const moment = (): Moment => ({ now: performance.now(), hasLease: services.hasLease() })
+  const conditions = (): Conditions => ({ now: performance.now(), hasLease: services.hasLease() })
 
   function dispatch(trigger: Trigger): void {
-    for (const effect of apply(state, trigger, moment())) run(effect)
+    for (const effect of apply(state, trigger, conditions())) run(effect)
     sendDue()
   }
 
-  /** Starts attempts until none is due or no slot is free. When it is the turn of this webhook, `slots` calls it again. */
+  /** Starts attempts until none is due or no slot is free. When a slot is free for this webhook, `slots` calls it again. */
   function sendDue(): void {
     for (;;) {
-      const at = moment()
+      const at = conditions()
       if (!canSend(state, at) || !slots.take(sendDue)) return
       for (const effect of apply(state, { kind: 'slot_taken' }, at)) run(effect)
     }

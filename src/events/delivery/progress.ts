@@ -11,7 +11,7 @@ import {
   insertWebhookDeliveries,
   moveLeasedWebhook,
   type Progress,
-  type Result,
+  type DeliveryResult,
   type RetryToSave,
   updateRequestedWebhookRetries,
   upsertWebhookEventRetries,
@@ -27,11 +27,11 @@ export interface Unsaved {
   store: (message: Message) => void
   /** The message needs no further attempt. */
   finish: (message: Message) => void
-  report: (result: Result) => void
+  report: (result: DeliveryResult) => void
   /** Number of results that no save has taken yet. */
   resultCount: () => number
   /** The events that hold back the position: their number and bytes. */
-  held: () => { count: number; bytes: number }
+  unstored: () => { count: number; bytes: number }
   /** Whether anything besides the position has changed. */
   hasChanges: () => boolean
   /**
@@ -49,7 +49,7 @@ interface Changes {
   stored: Set<Message>
   /** Messages whose rows in webhook_retries are deleted. */
   finished: Message[]
-  results: Result[]
+  results: DeliveryResult[]
 }
 
 const noChanges = (): Changes => ({ stored: new Set(), finished: [], results: [] })
@@ -57,7 +57,7 @@ const noChanges = (): Changes => ({ stored: new Set(), finished: [], results: []
 /** @param doneAhead Numbers of events that need no further attempt, although they come after the position. */
 export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly bigint[] = []): Unsaved {
   /** Events that hold back the position, in the order of the feed. Done ones are removed before it is used, stored ones by `take`. */
-  let held: Message[] = []
+  let unstored: Message[] = []
   /** Numbers of done events. Those up to the position are removed when the position is saved. */
   let ahead = [...doneAhead]
   let changes = noChanges()
@@ -69,16 +69,16 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly
 
   /** `lanes.finish` sets this state; it is called together with `finish`. */
   function removeDone(): void {
-    held = held.filter(({ state }) => state !== 'done')
+    unstored = unstored.filter(({ state }) => state !== 'done')
   }
 
-  function storeHeld(now: number): void {
-    for (const message of held) if (mustStoreLane(lanes.firstOf(message.lane), now)) store(message)
-    held = held.filter(({ isStored }) => !isStored)
+  function storeDue(now: number): void {
+    for (const message of unstored) if (mustStoreLane(lanes.firstOf(message.lane), now)) store(message)
+    unstored = unstored.filter(({ isStored }) => !isStored)
   }
 
   return {
-    add: (message) => held.push(message),
+    add: (message) => unstored.push(message),
     store,
     finish: (message) => {
       changes.stored.delete(message)
@@ -87,16 +87,16 @@ export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly
     },
     report: (result) => changes.results.push(result),
     resultCount: () => changes.results.length,
-    held: () => {
+    unstored: () => {
       removeDone()
-      return { count: held.length, bytes: held.reduce((sum, { eventBytes }) => sum + eventBytes, 0) }
+      return { count: unstored.length, bytes: unstored.reduce((sum, { eventBytes }) => sum + eventBytes, 0) }
     },
     hasChanges: () => changes.results.length + changes.stored.size + changes.finished.length > 0,
     take: ({ epoch, number: readUpTo }, now) => {
       removeDone()
-      storeHeld(now)
+      storeDue(now)
       // The position is just before the first event that holds it back. It never moves back, even if the save fails.
-      const [first] = held
+      const [first] = unstored
       const number = first?.number == null ? readUpTo : first.number - 1n
       ahead = ahead.filter((doneNumber) => doneNumber > number)
       const taken = changes

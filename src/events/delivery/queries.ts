@@ -52,7 +52,7 @@ export interface RetryToSave {
   dueInSeconds: number
 }
 
-export interface Result {
+export interface DeliveryResult {
   messageId: string
   kind: DeliveryKind
   number: bigint | null
@@ -82,7 +82,7 @@ export interface Progress {
   deletedIds: readonly bigint[]
   deletedNumbers: readonly bigint[]
   retries: readonly RetryToSave[]
-  results: readonly Result[]
+  results: readonly DeliveryResult[]
 }
 
 /** Another process has the lease, or a caller has changed the webhook. */
@@ -196,7 +196,7 @@ export async function upsertWebhookEventRetries(
 export async function insertWebhookDeliveries(
   tx: Tx,
   webhookId: bigint,
-  results: readonly Result[],
+  results: readonly DeliveryResult[],
 ): Promise<void> {
   await tx.write({
     name: 'insert_webhook_deliveries',

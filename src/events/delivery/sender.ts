@@ -13,7 +13,7 @@ import {
 } from './connections.ts'
 import type { FailureReason, SendOutcome } from './outcome.ts'
 import { parseRetryAfter } from './retry-after.ts'
-import { openTurns } from './turns.ts'
+import { limitPerOrigin } from './origin-limit.ts'
 
 /** For everything from the DNS query to the response. */
 const SEND_TIMEOUT_MS = 15_000
@@ -58,7 +58,7 @@ type Result = SendOutcome | FailureReason | 'stale'
 export function openSender(options: SenderOptions): Sender {
   const { allowedNetworks, connectionsPerHostMax, lookup = lookUpInDns, idleTimeoutMs } = options
   const rule = addressRule(allowedNetworks)
-  const turns = openTurns(connectionsPerHostMax)
+  const originLimit = limitPerOrigin(connectionsPerHostMax)
   const connections: Record<string, Connections> = {
     'http:': openConnections('http:', rule, lookup, idleTimeoutMs),
     'https:': openConnections('https:', rule, lookup, idleTimeoutMs),
@@ -71,11 +71,11 @@ export function openSender(options: SenderOptions): Sender {
     const agents = connections[url?.protocol ?? '']
     if (url === undefined || agents === undefined) return 'invalid_request'
     if (isBlockedLiteral(hostOf(url), rule, url.protocol)) return 'address_blocked'
-    if (!(await turns.begin(url.origin, stop))) return stop.reason
+    if (!(await originLimit.acquire(url.origin, stop))) return stop.reason
     try {
       return await exchangeTwice({ url, delivery, startedAt, stop }, agents)
     } finally {
-      turns.end(url.origin)
+      originLimit.release(url.origin)
     }
   }
 

@@ -1,14 +1,14 @@
 // Limits the attempts in flight of all webhooks of a process together, by their number and their bytes. A webhook that
-// finds no free slot waits in a queue and gets one slot in its turn, so that a busy webhook cannot take the slots of the others.
+// finds no free slot waits in a queue and gets one slot when it is the next one, so that a busy webhook cannot take the slots of the others.
 import { ATTEMPT_BYTES } from './memory.ts'
 
 export interface TotalSlots {
-  /** Takes a slot with ATTEMPT_BYTES; otherwise calls `wake` once, when it is the turn of the caller. */
+  /** Takes a slot with ATTEMPT_BYTES; otherwise calls `wake` once, when the caller is the next one. */
   take: (wake: () => void) => boolean
   /** The message of a slot takes `to` bytes, instead of `from`. */
   resize: (from: number, to: number) => void
-  /** @param held The bytes that the slot has last. */
-  release: (held: number) => void
+  /** @param last The bytes that the slot has last. */
+  release: (last: number) => void
   taken: () => number
   bytes: () => number
 }
@@ -44,9 +44,9 @@ export function openTotalSlots(max: number, maxBytes: number): TotalSlots {
       bytes += to - from
       if (to < from) wakeNext()
     },
-    release: (held) => {
+    release: (last) => {
       taken -= 1
-      bytes -= held
+      bytes -= last
       wakeNext()
     },
     taken: () => taken,

@@ -1,7 +1,7 @@
 // How the delivery to a webhook changes its state; see endpoint-state.ts. Only `apply` changes it after `initialState`. It
 // uses no database and no HTTP, and its caller passes the time; only results get their time from the clock.
 import { isAborted, isGone, retryAfterMs, toResult, verdictOf } from './attempt.ts'
-import type { Closing, Effect, EndpointState, Moment, Saving, Trigger } from './endpoint-state.ts'
+import type { Closing, Effect, EndpointState, Conditions, Saving, Trigger } from './endpoint-state.ts'
 import { trackHealth } from './health.ts'
 import { openLanes } from './lanes.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
@@ -15,9 +15,9 @@ import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 /** Max attempts in flight per webhook. */
 export const IN_FLIGHT_MAX = 16
 /** Max events in memory that are neither done nor in webhook_retries, and therefore hold back the position. */
-const HELD_MAX = 1_000
+const UNSTORED_MAX = 1_000
 /** Max bytes of their events, which should still be in memory when they are sent. */
-const HELD_MAX_BYTES = 1_048_576
+const UNSTORED_MAX_BYTES = 1_048_576
 /** Max events of a page. webhook-feed.ts limits its bytes. */
 const PAGE_SIZE = 500
 /** Max unfinished messages in memory; most wait for a retry, or behind one. At this number, no further event is read. */
@@ -70,7 +70,7 @@ export function initialState(
 }
 
 /** Whether a message can be sent now. */
-export function canSend(state: Readonly<EndpointState>, { now, hasLease }: Moment): boolean {
+export function canSend(state: Readonly<EndpointState>, { now, hasLease }: Conditions): boolean {
   const isBelowLimits = state.inFlight < IN_FLIGHT_MAX && state.unsaved.resultCount() < UNSAVED_MAX
   if (state.phase !== 'running' || !isBelowLimits || !hasLease) return false
   return state.lanes.hasDue(now, isRequestedOnly(state, now))
@@ -86,10 +86,10 @@ const isOver = ({ phase }: Readonly<EndpointState>) => phase === 'over'
  * Changes the state in place, because a copy could contain 20,000 messages. Returns what must be done. After any trigger, a
  * save can be due.
  */
-export function apply(state: EndpointState, trigger: Trigger, moment: Moment): Effect[] {
+export function apply(state: EndpointState, trigger: Trigger, conditions: Conditions): Effect[] {
   if (isOver(state)) return []
-  const effects = transition(state, trigger, moment.now)
-  return isOver(state) ? effects : [...effects, ...saveDue(state, moment)]
+  const effects = transition(state, trigger, conditions.now)
+  return isOver(state) ? effects : [...effects, ...saveDue(state, conditions)]
 }
 
 function transition(state: EndpointState, trigger: Trigger, now: number): Effect[] {
@@ -147,8 +147,8 @@ function readMore(state: EndpointState, { newest, messagesMax }: Tick, now: numb
   // The other half is for the page. A webhook without messages always reads.
   const half = Math.max(1, Math.floor(messagesMax / 2))
   if (!isBehind || lanes.size() >= Math.min(half, RETRIES_MAX)) return []
-  const held = unsaved.held()
-  if (held.count >= HELD_MAX || held.bytes >= HELD_MAX_BYTES) return []
+  const unstored = unsaved.unstored()
+  if (unstored.count >= UNSTORED_MAX || unstored.bytes >= UNSTORED_MAX_BYTES) return []
   state.isReading = true
   return [{ kind: 'read', after: readUpTo, types: state.webhook.types, max: Math.min(PAGE_SIZE, half) }]
 }
@@ -283,7 +283,7 @@ function noteFailure(state: EndpointState, message: Message, outcome: AttemptOut
   return [{ kind: 'warn', message: 'a webhook was disabled', fields: { reason } }]
 }
 
-function saveDue(state: EndpointState, { now, hasLease }: Moment): Effect[] {
+function saveDue(state: EndpointState, { now, hasLease }: Conditions): Effect[] {
   const { closing, unsaved, readUpTo } = state
   // One save is in flight at a time.
   if (state.saving !== undefined) return []

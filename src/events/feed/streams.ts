@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { watchApiKeys } from '../../access/api-keys/key-watch.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { KeyWatch } from '../../contract/key-watch.ts'
-import { limitPlaces } from '../../contract/places.ts'
+import { limitConcurrency } from '../../contract/concurrency-limit.ts'
 import type { Db } from '../../db/database.ts'
 import { type Filter, openChunks } from './chunks.ts'
 import { durableEvents, type FindDurableEvents } from './durable.ts'
@@ -17,7 +17,7 @@ export const STREAMS_PER_KEY_MAX = 100
 export const KEEP_ALIVE_EVERY_MS = 5_000
 /** Events that one query reads for a stream that is behind. This limits the memory that a slow reader takes. */
 const OWN_PAGE = 200
-/** Max concurrent queries for streams that are behind, so that they leave connections for requests. */
+/** Max concurrent queries for streams that are behind, so that they release connections for requests. */
 const OWN_READS_MAX = 2
 /** Writing to all streams pauses after this time, because requests wait meanwhile. */
 const SLICE_MS = 2
@@ -66,7 +66,7 @@ export function openEventStreams({
   keys = watchApiKeys(db, (error) => onFailure('api_keys', error)),
 }: EventStreamsOptions): EventStreams {
   const streams = new Set<Stream>()
-  const places = limitPlaces('streams', { max, perKeyMax })
+  const concurrency = limitConcurrency('streams', { max, perKeyMax })
   const { readFirst, pump, advance, forget } = openSending(streams, findEvents, onFailure)
   const keepAlives = openKeepAlives(streams, keepAliveEveryMs)
   let isClosed = false
@@ -76,7 +76,7 @@ export function openEventStreams({
     onCount(streams.size)
   }
 
-  function add(stream: Stream, sink: Sink, leave: () => void): void {
+  function add(stream: Stream, sink: Sink, release: () => void): void {
     streams.add(stream)
     const unwatch = keys.add(stream.apiKeyId, stream.cut)
     sink.on('drain', () => pump(stream))
@@ -84,7 +84,7 @@ export function openEventStreams({
       streams.delete(stream)
       unwatch()
       forget(stream)
-      leave()
+      release()
       count()
     })
     count()
@@ -96,15 +96,15 @@ export function openEventStreams({
     advance,
     open: async (apiKeyId, start, filter, connect) => {
       if (isClosed) throw new AppError('unavailable')
-      const leave = places.take(apiKeyId)
+      const release = concurrency.acquire(apiKeyId)
       try {
         const first = await readFirst(start, filter)
         if (isClosed) throw new AppError('unavailable')
         const sink = connect()
-        if (sink === undefined || sink.closed) return leave()
-        add(startStream(apiKeyId, filter, first, sink), sink, leave)
+        if (sink === undefined || sink.closed) return release()
+        add(startStream(apiKeyId, filter, first, sink), sink, release)
       } catch (error) {
-        leave()
+        release()
         throw error
       }
     },

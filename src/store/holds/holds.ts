@@ -29,11 +29,11 @@ export async function endExpiredHold(
 ): Promise<void> {
   const actor = { apiKeyId: undefined, requestId }
   await expireOrder(tx, orderId, actor)
-  await movePet(tx, pet, 'available', 'order_expired', actor)
+  await changePetStatus(tx, pet, 'available', 'order_expired', actor)
 }
 
 /** Sets the status of a pet whose order starts or ends in the same transaction, and records the change. */
-export async function movePet(
+export async function changePetStatus(
   tx: Tx,
   pet: HeldPet,
   status: PetStatus,

@@ -27,7 +27,7 @@ export type OnceResult = { response: string; replayed: boolean } | { rejection: 
  * Runs `work` for the requests that have no stored response, and stores the new responses, all in one transaction.
  * `work` gets the indexes of these requests and returns their responses in the same order.
  */
-export async function doManyOnce(
+export async function runIdempotentBatch(
   db: Db,
   requests: readonly IdempotentRequest[],
   work: (tx: Tx, indexes: number[]) => Promise<string[]>,
@@ -70,13 +70,13 @@ export async function doManyOnce(
   })
 }
 
-/** Runs doManyOnce for one request. Throws if the request is rejected. */
+/** Runs runIdempotentBatch for one request. Throws if the request is rejected. */
 export async function doOnce(
   db: Db,
   request: IdempotentRequest,
   work: (tx: Tx) => Promise<string>,
 ): Promise<{ response: string; replayed: boolean }> {
-  const [outcome] = await doManyOnce(db, [request], async (tx) => [await work(tx)])
+  const [outcome] = await runIdempotentBatch(db, [request], async (tx) => [await work(tx)])
   return unwrap(outcome as OnceResult)
 }
 

@@ -12,7 +12,7 @@ import { UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
 import { parseDateTime } from '../../values/date-time.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
-import { movePet, releaseExpiredHold } from '../holds/holds.ts'
+import { changePetStatus, releaseExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { lockPet, lockPetAmongBuyers } from '../pets/queries.ts'
 import type { Pet } from '../pets/schema.ts'
@@ -56,12 +56,12 @@ export async function placeOrder(
     const price = await toPrice(given, () => findPetProfile(tx, petId), currency)
     const order = { petId, placedBy: caller.id, holdMinutes: minutes, note, price }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
-    await movePet(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
+    await changePetStatus(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
     return findOrder(tx, id)
   }
 
   if (idempotencyKey === undefined) {
-    return { order: await retryIfFreed(() => orReject(db.transaction(place))), replayed: false }
+    return { order: await retryIfFreed(() => translateConflicts(db.transaction(place))), replayed: false }
   }
   const idempotent = {
     ownerId: caller.ownerId,
@@ -71,7 +71,7 @@ export async function placeOrder(
     values: [petId, holdMinutes ?? 'default', note ?? '', given.price ?? '', given.currency ?? ''],
   }
   const { response, replayed } = await retryIfFreed(() =>
-    orReject(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
+    translateConflicts(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
   )
   return { order: toOrder(response), replayed }
 }
@@ -112,7 +112,7 @@ async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Resul
  * Translates the violation of the unique index into an AppError: the pet already has an open order. The foreign key of the
  * pet is never violated, because insertOrder locks the pet: while it is deleted, insertOrder waits, and then finds no pet.
  */
-async function orReject<Result>(placing: Promise<Result>): Promise<Result> {
+async function translateConflicts<Result>(placing: Promise<Result>): Promise<Result> {
   try {
     return await placing
   } catch (error) {
@@ -154,7 +154,7 @@ export async function completeOrder(
     const readStored = async () => (order.price === undefined ? findPetProfile(tx, pet.id) : order)
     const price = await toPrice(given, readStored, currency)
     if (await setOrderCompleted(tx, orderId, price, actor))
-      await movePet(tx, pet, 'sold', 'order_completed', actor)
+      await changePetStatus(tx, pet, 'sold', 'order_completed', actor)
   })
 }
 
@@ -162,7 +162,7 @@ export async function completeOrder(
 export async function cancelOrder(db: Db, orderId: bigint, actor: Actor): Promise<Order> {
   return endOrder(db, orderId, 'cancelled', async (tx, pet) => {
     if (await setOrderCancelled(tx, orderId, actor))
-      await movePet(tx, pet, 'available', 'order_cancelled', actor)
+      await changePetStatus(tx, pet, 'available', 'order_cancelled', actor)
   })
 }
 

@@ -157,10 +157,12 @@ function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
     handler: async (request, reply) => {
       const { limit, status, petId, sort, closedFrom, closedTo } = request.query
       const filters = { status, petId, sort, closedFrom, closedTo }
-      const boundTo = { list: 'orders', ...filters }
-      const page = readPage(request.query, boundTo, LIST_LIMIT_DEFAULT)
+      const cursorFilters = { list: 'orders', ...filters }
+      const page = readPage(request.query, cursorFilters, LIST_LIMIT_DEFAULT)
       const { items, next } = await listOrders(db, filters, page)
-      reply.headers(nextPageHeaders(`${publicUrl}/v1/store/orders`, next, boundTo, { ...filters, limit }))
+      reply.headers(
+        nextPageHeaders(`${publicUrl}/v1/store/orders`, next, cursorFilters, { ...filters, limit }),
+      )
       return items
     },
   })

@@ -1,6 +1,6 @@
 // All open exports of this process: their number, their timeout, and their end on shutdown or without a valid key.
 import type { KeyWatch } from '../../contract/key-watch.ts'
-import { limitPlaces } from '../../contract/places.ts'
+import { limitConcurrency } from '../../contract/concurrency-limit.ts'
 
 export interface ExportLimits {
   /** Max exports at once in this process. */
@@ -22,20 +22,20 @@ export interface PetExports {
 }
 
 export function openPetExports(keys: KeyWatch, limits: Partial<ExportLimits> = {}): PetExports {
-  const { timeoutMs, ...placeLimits } = { ...EXPORT_LIMITS, ...limits }
-  const places = limitPlaces('exports', placeLimits)
+  const { timeoutMs, ...concurrencyLimits } = { ...EXPORT_LIMITS, ...limits }
+  const concurrency = limitConcurrency('exports', concurrencyLimits)
   const shutdown = new AbortController()
 
   return {
     start: (apiKeyId) => {
-      const leave = places.take(apiKeyId)
+      const release = concurrency.acquire(apiKeyId)
       const invalidKey = new AbortController()
       const unwatch = keys.add(apiKeyId, () => invalidKey.abort(new Error('the API key is no longer valid')))
       return {
         stop: AbortSignal.any([AbortSignal.timeout(timeoutMs), shutdown.signal, invalidKey.signal]),
         end: () => {
           unwatch()
-          leave()
+          release()
         },
       }
     },

@@ -3,7 +3,7 @@
 import { LIST_LIMIT_MAX, type PagePosition } from '../../contract/paging.ts'
 import type { Reader } from '../../db/database.ts'
 import { parseJson } from '../../values/json.ts'
-import type { PetBatches } from '../pets/batches.ts'
+import type { PetTable } from '../pets/table.ts'
 import { type PetList, readPets } from '../pets/pets.ts'
 import { findProfilesByPetIds } from '../profiles/queries.ts'
 import type { ExportRow, RowWriter } from './format.ts'
@@ -17,7 +17,7 @@ export interface ExportOptions {
 
 /** Yields the text of one page after the other, in the order of listPets. The first one starts with the header. */
 export async function* exportPets(
-  batches: PetBatches,
+  petTable: PetTable,
   db: Reader,
   { header, write }: RowWriter,
   { pets, withProfiles, limit }: ExportOptions,
@@ -26,7 +26,7 @@ export async function* exportPets(
   let left = limit
   let after: PagePosition | undefined
   do {
-    const { json, next } = await readPets(batches, db, pets, { after, limit: Math.min(left, LIST_LIMIT_MAX) })
+    const { json, next } = await readPets(petTable, pets, { after, limit: Math.min(left, LIST_LIMIT_MAX) })
     const page = parseJson(json) as ExportRow[]
     const rows = withProfiles ? await addProfiles(db, page) : page
     yield text + rows.map(write).join('')

@@ -9,7 +9,7 @@ import { AppError } from '../../contract/errors.ts'
 import type { Db } from '../../db/database.ts'
 import { describeHeaders, type V1 } from '../../http/operation.ts'
 import { count } from '../../values/count-text.ts'
-import type { PetBatches } from '../pets/batches.ts'
+import type { PetTable } from '../pets/table.ts'
 import { listOf } from '../pets/pets.ts'
 import type { PetExports } from './exports.ts'
 import { EXPORT_FORMATS, EXPORT_PETS_MAX, MEDIA_TYPES, rowWriter } from './format.ts'
@@ -18,7 +18,7 @@ import { ExportPetsQuery } from './schema.ts'
 
 interface PetExportServices {
   db: Db
-  batches: PetBatches
+  petTable: PetTable
   petExports: PetExports
 }
 
@@ -27,7 +27,7 @@ const EXAMPLES = {
   ndjson: '{"id":42,"name":"Biscuit","categoryId":1,"status":"available"}\n',
 }
 
-function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices): void {
+function exportPetsRoute(app: V1, { db, petTable, petExports }: PetExportServices): void {
   app.route({
     method: 'GET',
     url: '/pet-export',
@@ -68,7 +68,7 @@ function exportPetsRoute(app: V1, { db, batches, petExports }: PetExportServices
       const { stop, end } = petExports.start((request.caller as Caller).id)
       try {
         const options = { pets: listOf(request.query), withProfiles, limit }
-        const pages = exportPets(batches, db, writer, options)
+        const pages = exportPets(petTable, db, writer, options)
         // A failure of the first page is a normal error response.
         const first = await pages.next()
         // The response timeout may already have sent a response.

@@ -12,7 +12,7 @@ import type { ChangedFields } from '../history/schema.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
 import { findHold, hasOrders } from '../holds/queries.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
-import type { PetBatches } from './batches.ts'
+import type { PetTable } from './table.ts'
 import { FILTER_NAMES, hasOtherFilters, indexedFilters, type PetFilters } from './filters.ts'
 import {
   deletePet,
@@ -51,15 +51,15 @@ export function listOf(query: PetList): PetList {
 
 /** Reads a page of pets, newest first, or sorted by name if `name` or `sort` is given. */
 export function readPets(
-  batches: PetBatches,
-  db: Reader,
+  petTable: PetTable,
   { name, word, sort, ...filters }: PetList,
   page: PageRequest,
 ): Promise<JsonPage> {
   const { after } = page
+  const db = petTable.unbatched
   if (word !== undefined) return listMatchingPets(db, petsByWord(word, after?.id), filters, page)
   if (name === undefined && sort === undefined) {
-    if (!hasOtherFilters(filters)) return listPets(batches, filters, page)
+    if (!hasOtherFilters(filters)) return listPets(petTable, filters, page)
     return listMatchingPets(db, petsInRange(indexedFilters(filters), after?.id), filters, page)
   }
   const search = { prefix: name ?? '', status: filters.status }
@@ -68,7 +68,7 @@ export function readPets(
 }
 
 async function listPets(
-  { findPage }: PetBatches,
+  { findPage }: PetTable,
   filters: PetFilters,
   { after, limit }: PageRequest,
 ): Promise<JsonPage> {
@@ -110,15 +110,15 @@ async function listMatchingPets(
 
 /** Lists the pets that have one of the ids and match the filters, newest first. */
 export async function listPetsByIds(
-  db: Reader,
+  { unbatched }: PetTable,
   filters: PetFilters,
   ids: readonly bigint[],
   limit: number,
 ): Promise<VersionedPet[]> {
-  return (await findFilteredPetsByIds(db, ids, filters)).slice(0, limit)
+  return (await findFilteredPetsByIds(unbatched, ids, filters)).slice(0, limit)
 }
 
-export async function getPet({ findPet }: PetBatches, id: bigint): Promise<VersionedPet> {
+export async function getPet({ findPet }: PetTable, id: bigint): Promise<VersionedPet> {
   const pet = await findPet(id)
   if (pet === undefined) throw new AppError('pet_not_found')
   return pet
@@ -128,16 +128,15 @@ export interface CreatePetOptions {
   caller: Pick<Caller, 'id' | 'ownerId'>
   requestId: string
   idempotencyKey: string | undefined
-  categoryPolicy: CategoryPolicy
+  allowsCategory: PetFacts['allowsCategory']
 }
 
 export async function createPet(
-  db: Db,
-  { insertPet, insertPetOnce }: PetBatches,
+  { insertPet, insertPetOnce }: PetTable,
   { name, categoryId, status = 'available' }: NewPet,
-  { caller, requestId, idempotencyKey, categoryPolicy }: CreatePetOptions,
+  { caller, requestId, idempotencyKey, allowsCategory }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
-  await requireCategory(categoryId, categoryRule(db, categoryPolicy))
+  await requireCategory(categoryId, allowsCategory)
   const toInsert = { name, categoryId, status, createdBy: caller.id, requestId }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
@@ -258,7 +257,7 @@ function differences(before: Pet, after: Pet): [from: ChangedFields, to: Changed
 }
 
 /** Returns whether a pet can be in a category. */
-function categoryRule(db: Reader, categoryPolicy: CategoryPolicy): PetFacts['allowsCategory'] {
+export function categoryRule(db: Reader, categoryPolicy: CategoryPolicy): PetFacts['allowsCategory'] {
   return async (id) => categoryPolicy === 'any' || (await findCategoriesByIds(db, [id])).length > 0
 }
 

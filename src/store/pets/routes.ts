@@ -11,9 +11,18 @@ import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../h
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
 import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
-import type { PetBatches } from './batches.ts'
+import type { PetTable } from './table.ts'
 import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress } from './deprecation.ts'
-import { changePet, createPet, getPet, listOf, listPetsByIds, readPets, removePet } from './pets.ts'
+import {
+  categoryRule,
+  changePet,
+  createPet,
+  getPet,
+  listOf,
+  listPetsByIds,
+  readPets,
+  removePet,
+} from './pets.ts'
 import {
   LIST_LIMIT_DEFAULT,
   ListPetsQuery,
@@ -27,7 +36,7 @@ import {
 
 interface PetServices extends DeprecationServices {
   db: Db
-  batches: PetBatches
+  petTable: PetTable
   categoryPolicy: CategoryPolicy
 }
 
@@ -35,7 +44,7 @@ const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
 const EXAMPLE = { id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }
 const listPetsKey = queryKey(ListPetsQuery)
 
-function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
+function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
@@ -62,15 +71,15 @@ function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
       const { limit, id: ids } = request.query
       const list = listOf(request.query)
       if (ids !== undefined) {
-        const found = await listPetsByIds(db, list, ids, limit ?? LIST_LIMIT_MAX)
+        const found = await listPetsByIds(petTable, list, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
         return found
       }
       const page = readPage(request.query, list, LIST_LIMIT_DEFAULT)
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
-      const { body, headers } = await batches.coalescePage(listPetsKey(request.query), async () => {
-        const { json, next } = await readPets(batches, db, list, page)
+      const { body, headers } = await petTable.coalescePage(listPetsKey(request.query), async () => {
+        const { json, next } = await readPets(petTable, list, page)
         return {
           body: Buffer.from(json),
           headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, list, { ...list, limit }),
@@ -83,7 +92,7 @@ function listPetsRoute(app: V1, { db, batches, publicUrl }: PetServices): void {
 }
 
 function createPetRoute(app: V1, services: PetServices): void {
-  const { db, batches, categoryPolicy } = services
+  const { db, petTable, categoryPolicy } = services
   app.route({
     method: 'POST',
     url: '/pets',
@@ -115,11 +124,11 @@ function createPetRoute(app: V1, services: PetServices): void {
       },
     },
     handler: async (request, reply) => {
-      const { pet, replayed } = await createPet(db, batches, request.body, {
+      const { pet, replayed } = await createPet(petTable, request.body, {
         caller: request.caller as Caller,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
-        categoryPolicy,
+        allowsCategory: categoryRule(db, categoryPolicy),
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', petAddress(services, pet.id)).header('etag', etag(1))
@@ -156,7 +165,7 @@ function getPetRoute(app: V1, services: PetServices): void {
       },
     },
     handler: async (request, reply) => {
-      const pet = await getPet(services.batches, request.params.petId)
+      const pet = await getPet(services.petTable, request.params.petId)
       reply.header('etag', etag(pet.version))
       return pet
     },

@@ -74,7 +74,7 @@ async function expectUnchanged(work: () => Promise<void>): Promise<void> {
 function shareOf({ body, query, pathParameter }: Operation): number {
   return 1 + (pathParameter === undefined ? 0 : 2) + (body ? 6 : 0) + Object.keys(query).length
 }
-/** Their own tests test streams and exports, and test/webhooks/ redeliveries: only a delivery makes their ids. */
+/** Their own tests test streams and exports, and test/events/delivery.test.ts redeliveries: only a delivery makes their ids. */
 const isGenerated = ({ isStream, isNested }: Operation) => !isStream && !isNested
 /** A page of up to 1,000 events takes ten times as long as one of 100 items. */
 const weightOf = ({ query }: Operation) => ((query['limit']?.maximum ?? 0) > 100 ? 0.1 : 1)

@@ -1,9 +1,10 @@
-// Batches concurrent reads by id, list pages and creates, and coalesces identical list requests.
+// The only way of requests to rows of pets outside a transaction. Batches concurrent reads by id, list pages and creates, and
+// coalesces identical list requests.
 import { batchTrace } from '../../db/batch-spans.ts'
 import { type BatchLimits, type Coalesce, coalesced, batched, WAITING_MAX } from '../../db/batch.ts'
-import type { Db } from '../../db/database.ts'
+import type { Db, Reader } from '../../db/database.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
-import { doManyOnce, type OnceResult, type IdempotentRequest } from '../idempotency/idempotency.ts'
+import { runIdempotentBatch, type OnceResult, type IdempotentRequest } from '../idempotency/idempotency.ts'
 import {
   FILTER_KINDS,
   type FilterKind,
@@ -28,9 +29,11 @@ interface PetToInsertOnce {
   pet: PetToInsert
 }
 
-export interface PetBatches {
+export interface PetTable {
   findPet: (id: bigint) => Promise<VersionedPet | undefined>
   findPage: (page: PetPageQuery) => Promise<PetPage>
+  /** For the statements that are not batched. */
+  unbatched: Reader
   insertPet: (pet: PetToInsert) => Promise<bigint>
   /** Inserts the pet of a request with an Idempotency-Key. The response in the outcome is the id of the pet. */
   insertPetOnce: (request: PetToInsertOnce) => Promise<OnceResult>
@@ -47,13 +50,13 @@ const BATCHED: Record<'reads' | 'pages' | 'writes', BatchLimits> = {
 export type ObserveBatch = (kind: string, size: number, waitSeconds: number) => void
 
 /** If `isBatching` is false, every request runs its own query. The benchmark uses this as a baseline. */
-export function openPetBatches(
+export function openPetTable(
   db: Db,
   isBatching: boolean,
   connections: number,
   observe: ObserveBatch,
   tracing?: Tracing,
-): PetBatches {
+): PetTable {
   const unbatched = { sizeMax: 1, inFlightMax: connections, waitingMax: WAITING_MAX }
   const limits = isBatching ? BATCHED : { reads: unbatched, pages: unbatched, writes: unbatched }
 
@@ -67,12 +70,13 @@ export function openPetBatches(
     inBatches('findPage', limits.pages, (pages: PetPageQuery[]) => findPetPages(db, kind, pages))
   const findPage = Object.fromEntries(FILTER_KINDS.map((kind) => [kind, findPagesOf(kind)])) as Record<
     FilterKind,
-    PetBatches['findPage']
+    PetTable['findPage']
   >
 
   return {
     findPet: inBatches('findPet', limits.reads, (ids) => findPets(db, ids)),
     findPage: (page) => findPage[filterKind(page.filters)](page),
+    unbatched: db,
     insertPet: inBatches('insertPet', limits.writes, (pets) => insertPets(db, pets)),
     insertPetOnce: inBatches('insertPetOnce', limits.writes, (requests) => insertPetsOnce(db, requests)),
     coalescePage: isBatching
@@ -92,7 +96,7 @@ async function findPets(db: Db, ids: readonly bigint[]): Promise<(VersionedPet |
 }
 
 function insertPetsOnce(db: Db, requests: readonly PetToInsertOnce[]): Promise<OnceResult[]> {
-  return doManyOnce(
+  return runIdempotentBatch(
     db,
     requests.map(({ idempotent }) => idempotent),
     async (tx, indexes) => {

@@ -7,17 +7,17 @@ interface Origin {
   waiting: Set<() => void>
 }
 
-export interface Turns {
+export interface OriginLimit {
   /** Waits until fewer than the max are in flight. Returns false if `stop` is aborted first. */
-  begin(origin: string, stop: AbortSignal): Promise<boolean>
-  /** Call it once for each `begin` that returned true. */
-  end(origin: string): void
+  acquire(origin: string, stop: AbortSignal): Promise<boolean>
+  /** Call it once for each `acquire` that returned true. */
+  release(origin: string): void
 }
 
-export function openTurns(inFlightMax: number): Turns {
+export function limitPerOrigin(inFlightMax: number): OriginLimit {
   const origins = new Map<string, Origin>()
   return {
-    begin(name, stop) {
+    acquire(name, stop) {
       const origin = origins.get(name) ?? { inFlight: 0, waiting: new Set() }
       origins.set(name, origin)
       if (origin.inFlight < inFlightMax) {
@@ -37,12 +37,12 @@ export function openTurns(inFlightMax: number): Turns {
         stop.addEventListener('abort', leave, { once: true })
       })
     },
-    end(name) {
+    release(name) {
       const origin = origins.get(name)
       if (origin === undefined) return
       const [next] = origin.waiting
       if (next !== undefined) {
-        // The next request takes over the turn, so the number in flight stays the same.
+        // The next request takes over, so the number in flight stays the same.
         origin.waiting.delete(next)
         next()
       } else if (origin.inFlight > 1) origin.inFlight -= 1

@@ -13,7 +13,7 @@ import type { Log } from '../telemetry/log.ts'
 const SCHEMA_CHECKED_EVERY_MS = 1_000
 const HOST_WARNED_EVERY_MS = 600_000
 
-export function openStore(
+export function openServiceDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>,
   log: Log,
   { observer, tracing }: Pick<DatabaseOptions, 'observer' | 'tracing'> = {},

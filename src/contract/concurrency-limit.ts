@@ -3,18 +3,21 @@ import { AppError } from './errors.ts'
 
 const RETRY_SECONDS = 5
 
-export interface Places {
+export interface ConcurrencyLimit {
   /** Throws if a limit is reached. Otherwise returns the function that ends the count, once. */
-  take: (apiKeyId: bigint) => () => void
+  acquire: (apiKeyId: bigint) => () => void
 }
 
 /** @param policy The name of the limit per key in the headers `RateLimit-Policy` and `RateLimit`. */
-export function limitPlaces(policy: string, { max, perKeyMax }: { max: number; perKeyMax: number }): Places {
+export function limitConcurrency(
+  policy: string,
+  { max, perKeyMax }: { max: number; perKeyMax: number },
+): ConcurrencyLimit {
   const perKey = new Map<bigint, number>()
   let total = 0
 
   return {
-    take: (apiKeyId) => {
+    acquire: (apiKeyId) => {
       const ofKey = perKey.get(apiKeyId) ?? 0
       if (ofKey >= perKeyMax) {
         throw new AppError('rate_limited', {
