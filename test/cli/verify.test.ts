@@ -367,7 +367,7 @@ test('reports the table of a damaged page, and runs the other checks', async () 
 })
 
 test.each([
-  ['missing', `delete from petstore_migrations where name like '0011%'`, 'Run: petstore migrate'],
+  ['missing', `delete from petstore_migrations where name like '0008%'`, 'Run: petstore migrate'],
   [
     'unknown',
     `insert into petstore_migrations (name, run_on) values ('9999_next', now())`,

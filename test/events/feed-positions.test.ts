@@ -1,14 +1,11 @@
 // Positions, paging, filters and privacy of GET /v1/events.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { migrate } from '../../src/db/migrations/migrate.ts'
 import { insertEpoch } from '../../src/events/feed/queries.ts'
 import { EVENT_TYPES, PET_EVENT_TYPES } from '../../src/events/feed/schema.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { issueApiKey } from '../support/app.ts'
 import type { TestResponse } from '../support/client.ts'
-import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { migrateUpTo } from '../support/earlier-schema.ts'
-import { asOwner } from '../support/roles.ts'
+import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 import { type FeedEvent, positionOf } from '../support/event-fixture.ts'
 import { type ApiFixture, openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
 
@@ -284,26 +281,5 @@ describe('the start of the feed', () => {
     const { id } = await store.addPet()
     await sequenceEvents(store.db)
     expect(summaryOf(await store.get('/events'))).toEqual([`pet.created ${id}`])
-  })
-
-  test.each([
-    { pets: 'with', count: 3 },
-    { pets: 'without', count: 0 },
-  ])('after an upgrade from a version without events, $pets pets', async ({ count }) => {
-    const databaseUrl = await createTestDatabase('empty')
-    await migrateUpTo(databaseUrl, 5)
-    await sql(
-      databaseUrl,
-      `insert into pets (name, category_id) select 'Old', 1 from generate_series(1, ${count})`,
-    )
-    expect(await migrate(asOwner(databaseUrl))).toContain('0006_events')
-    const store = await open(databaseUrl)
-    const latest = positionOf(await store.get('/events?after=latest'))
-    const { id } = await store.addPet()
-    await sequenceEvents(store.db)
-    expect(summaryOf(await store.get(`/events?after=${latest}`))).toEqual([`pet.created ${id}`])
-    const page = await store.get('/events')
-    if (count > 0) expect(page).toMatchObject(EXPIRED)
-    else expect(summaryOf(page)).toEqual([`pet.created ${id}`])
   })
 })

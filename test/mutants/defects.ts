@@ -382,7 +382,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'two open orders can hold one pet',
-    file: 'migrations/0003_store.sql',
+    file: 'migrations/0002_orders.sql',
     find: 'create unique index orders_one_open_per_pet',
     replace: 'create index orders_one_open_per_pet',
     test: 'test/store/orders.test.ts',
@@ -431,7 +431,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a deleted pet is still counted',
-    file: 'migrations/0003_store.sql',
+    file: 'migrations/0003_pet_counts.sql',
     find: 'select category_id, status, -count(*) from deleted',
     replace: 'select category_id, status, 0 * count(*) from deleted',
     test: 'test/store/inventory.test.ts',
@@ -736,7 +736,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: '"order.placed" gets its id before the pet changes',
-    file: 'migrations/0006_events.sql',
+    file: 'migrations/0004_events.sql',
     find: 'deferrable initially deferred for each row execute function record_placed_order()',
     replace: 'for each row execute function record_placed_order()',
     test: 'test/proof/model/sequences.test.ts',
@@ -754,7 +754,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a deletion by hand has no event',
-    file: 'migrations/0006_events.sql',
+    file: 'migrations/0004_events.sql',
     find: `create trigger record_deleted after delete on pets
   referencing old table as deleted for each statement execute function record_deleted_pets();`,
     replace: '',

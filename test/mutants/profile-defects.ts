@@ -3,7 +3,7 @@ import type { Defect } from './defect.ts'
 
 const RULES = 'src/store/profiles/profiles.ts'
 const QUERIES = 'src/store/profiles/queries.ts'
-const MIGRATION = 'migrations/0014_pet_profiles.sql'
+const EVENTS = 'migrations/0004_events.sql'
 const CONTRACT_TEST = 'test/contract/pet-profiles.test.ts'
 const TEST = 'test/store/profiles.test.ts'
 
@@ -70,9 +70,9 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a profile survives its pet',
-    file: MIGRATION,
-    find: 'references pets (id) on delete cascade',
-    replace: '',
+    file: 'migrations/0001_pets.sql',
+    find: 'pet_id bigint primary key references pets (id) on delete cascade',
+    replace: 'pet_id bigint primary key',
     test: CONTRACT_TEST,
     title: 'is deleted with its pet',
   },
@@ -121,7 +121,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the first profile of a pet has no event',
-    file: MIGRATION,
+    file: EVENTS,
     find: `create trigger record_inserted_profiles after insert on pet_profiles
   referencing new table as written for each statement execute function record_written_profiles();`,
     replace: '',
@@ -129,7 +129,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a change of a profile has no event',
-    file: MIGRATION,
+    file: EVENTS,
     find: `create trigger record_updated_profiles after update on pet_profiles
   referencing new table as written for each statement execute function record_written_profiles();`,
     replace: '',
@@ -137,7 +137,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the event of a profile has the price as a number',
-    file: MIGRATION,
+    file: EVENTS,
     find: "'price', price::text",
     replace: "'price', price",
     test: TEST,

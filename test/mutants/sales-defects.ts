@@ -24,7 +24,7 @@ export const SALES_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'placing an order takes a price of the profile that was replaced while it waited',
-    file: 'migrations/0015_order_prices.sql',
+    file: 'migrations/0002_orders.sql',
     find: 'language sql volatile',
     replace: 'language sql stable',
     test: PRICES,

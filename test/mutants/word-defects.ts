@@ -9,17 +9,17 @@ const LIMITED = 'a page examines a limited number of pets that have the word'
 export const WORD_DEFECTS: readonly Defect[] = [
   {
     name: 'a search by word looks at whole names',
-    file: 'migrations/0017_word_search.ts',
-    find: 'left(name, ${NAME_CHARACTERS})',
+    file: 'migrations/0001_pets.sql',
+    find: 'left(name, 80)',
     replace: 'name',
     test: TEST,
     title: 'looks at the first 80 characters of a name',
   },
   {
     name: 'a pet is not found by the words after its second one',
-    file: 'migrations/0017_word_search.ts',
-    find: `' ' || (id >> 15)::text || ':', 'g'`,
-    replace: `' ' || (id >> 15)::text || ':'`,
+    file: 'migrations/0001_pets.sql',
+    find: `'' '' || (id >> 15)::text || '':'', ''g''`,
+    replace: `'' '' || (id >> 15)::text || '':''`,
     test: TEST,
     title: FINDS,
   },

@@ -213,7 +213,7 @@ async function checkPetsByIds(state: string, mode: string): Promise<void> {
   }
 }
 
-/** The ids in one range of the index on words (migrations/0017_word_search.ts). */
+/** The ids in one range of the index on words (migrations/0001_pets.sql). */
 const RANGE = 32_768
 
 /**

@@ -2,16 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
 import type { Db } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrations/migrate.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { databaseTimeZone, purgeFigures } from '../../src/store/figures/figures.ts'
-import { type ApiFixture, openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
+import { type ApiFixture, openApiFixture } from '../support/api-fixture.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import type { TestResponse } from '../support/client.ts'
-import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
-import { migrateUpTo } from '../support/earlier-schema.ts'
 import { faultyFields, rows } from '../support/pets.ts'
-import { asOwner } from '../support/roles.ts'
 
 interface Sales {
   orders: number
@@ -348,46 +344,4 @@ test('keeps the figures of 100 days', async () => {
   await purgeFigures(own.db)
   const [{ count } = {}] = await own.sql('select count(*)::int from pet_figures')
   expect(count).toBe(5)
-})
-
-describe('an upgrade', () => {
-  async function openEarlier() {
-    const databaseUrl = await createTestDatabase('empty')
-    await migrateUpTo(databaseUrl, 6)
-    return { databaseUrl, db: openTestDatabase(databaseUrl) }
-  }
-
-  test('counts the events that are still stored, and those that are not numbered yet', async () => {
-    const { databaseUrl, db } = await openEarlier()
-    await sql(
-      databaseUrl,
-      `insert into pets (name, category_id) select 'Old', 1 from generate_series(1, 1500)`,
-    )
-    await sequenceEvents(db)
-    await sql(databaseUrl, `update pets set status = 'sold' where id <= 20`)
-    await migrate(asOwner(databaseUrl))
-    await sql(databaseUrl, `update pets set status = 'sold' where id <= 30`)
-    const own = await openApiFixtureOn(databaseUrl, db, {})
-    const found = await figures('', own)
-    expect(total(found)).toEqual({ added: 1500, sold: 30 })
-    const [{ started } = {}] = await own.sql('select min(started_at) as started from event_epochs')
-    expect(found.countedSince).toBe((started as Date).toISOString())
-  })
-
-  test('counts from the quarter of an hour after the oldest event if older ones were deleted', async () => {
-    const { databaseUrl, db } = await openEarlier()
-    for (let count = 0; count < 2; count += 1) {
-      await sql(databaseUrl, `insert into pets (name, category_id) values ('Old', 1)`)
-      await sequenceEvents(db)
-    }
-    await sql(databaseUrl, 'delete from event_numbers where first_number <= 2')
-    await migrate(asOwner(databaseUrl))
-    const own = await openApiFixtureOn(databaseUrl, db, {})
-    expect(total(await figures('', own))).toEqual({ added: 1, sold: 0 })
-    const [{ isLater } = {}] = await own.sql(
-      `select counted_since <= now() and counted_since > (select min(started_at) from event_epochs) as "isLater"
-        from pet_figures_start`,
-    )
-    expect(isLater).toBe(true)
-  })
 })

@@ -1,5 +1,5 @@
 // The rules of the event feed and of webhooks. src/events/feed/faults.ts has the statements of the feed, and
-// migrations/0011_webhooks.sql explains the tables of webhooks.
+// migrations/0008_webhooks.sql explains the tables of webhooks.
 import { FEED_FAULTS } from '../../events/feed/faults.ts'
 import { CURRENT_EPOCH, NEWEST_NUMBER } from '../../events/feed/queries.ts'
 import { RESTORE_ANOTHER, type Rule } from './check.ts'

@@ -5,7 +5,7 @@ export const RESTORE_CHECKS_READ_EVERY_MS = 10_000
 export const OLD_RESTORE_CHECKS_DELETED_EVERY_MS = 3_600_000
 /** How many results the service keeps: more than a year of daily checks in two places. */
 export const RESTORE_CHECKS_KEPT = 1_000
-/** The same limits as in migrations/0012_restore_checks.sql. */
+/** The same limits as in migrations/0010_restore_checks.sql. */
 export const MESSAGE_LENGTH_MAX = 1_000
 export const BACKUP_LENGTH_MAX = 100
 /** pgBackRest has no more. */

@@ -1,6 +1,6 @@
 // SQL statements of the delivery: positions, retries and results. lease-queries.ts has those of the leases.
 // The role petstore_deliver runs them.
-// migrations/0011_webhooks.sql explains the tables.
+// migrations/0008_webhooks.sql explains the tables.
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import type { Position } from '../feed/format.ts'
 import { epochOf } from '../feed/queries.ts'

@@ -1,4 +1,4 @@
-// What can be wrong with the tables of the feed, for `petstore verify`. migrations/0006_events.sql explains the tables.
+// What can be wrong with the tables of the feed, for `petstore verify`. migrations/0004_events.sql explains the tables.
 import { EPOCH_START, NEWEST_NUMBER } from './queries.ts'
 
 export interface FeedFault {

@@ -1,4 +1,4 @@
-// SQL statements on the event feed. migrations/0006_events.sql explains the tables.
+// SQL statements on the event feed. migrations/0004_events.sql explains the tables.
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { ProfileFields } from '../../contract/profile-fields.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'

@@ -165,7 +165,7 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
     name: 'insert_order',
     bounded: 'by the given rows',
     // Reads the clock and the profile after the wait for the lock, so that an order never starts before the previous one
-    // ended, and never has a price that was replaced before it started. migrations/0015_order_prices.sql explains pet_price.
+    // ended, and never has a price that was replaced before it started. migrations/0002_orders.sql explains pet_price.
     text: `with pet as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (

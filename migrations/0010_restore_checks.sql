@@ -1,5 +1,4 @@
--- Results of the regular check that the newest backup can be restored. deploy/backup/check-restore adds one row per run and
--- repository, and the service exposes the time of the newest success as a metric. The service keeps the newest 1,000 rows.
+-- Checks that the newest backup can be restored.
 
 create table restore_checks (
   id bigint primary key generated always as identity,
@@ -16,3 +15,5 @@ create table restore_checks (
   duration_ms bigint not null,
   message text not null check (char_length(message) <= 1000)
 );
+
+comment on table restore_checks is 'Results of the regular check that the newest backup can be restored. `deploy/backup/check-restore` adds one row per run and repository, and the service exposes the time of the newest success as a metric. The service keeps the newest 1,000 rows';

@@ -1,5 +1,4 @@
--- The position of each import. The transaction that adds pets also updates the position, so that the next run after a
--- crash resumes exactly there.
+-- Imports of files with pets.
 
 create table imports (
   -- `sha256:` and the digest of the file, or `id:` and the name given to standard input.
@@ -20,3 +19,5 @@ create table imports (
   -- How many times the import was started from the first row. Greater than 1 after `--again`.
   times integer not null default 1
 );
+
+comment on table imports is 'The position of each import. The transaction that adds pets also updates the position, so that the next run after a crash resumes exactly there';

@@ -1,8 +1,7 @@
 -- Webhooks: URLs to which `petstore deliver` sends every event of the chosen types. docs/decisions/0012-webhooks.md
 -- explains the choices.
 --
--- The event feed is the queue. A webhook has a position in the feed. Every earlier event is delivered, given up, or has
--- a row in webhook_retries.
+-- The event feed is the queue, and each webhook has a position in it.
 
 create table webhooks (
   id bigint primary key generated always as identity,
@@ -10,6 +9,8 @@ create table webhooks (
   description text,
   types event_type[] not null check (cardinality(types) > 0),
   created_at timestamptz not null default now(),
+  -- The API key that created or last changed the webhook. No foreign key: its check would lock the row in `api_keys`.
+  api_key_id bigint,
   -- Why the webhook is disabled; null while it is enabled.
   disabled_reason text check (disabled_reason in ('caller', 'failing', 'gone')),
   disabled_at timestamptz,
@@ -31,7 +32,8 @@ create table webhooks (
 -- Room for new versions of a row on its page, because the position changes often.
 with (fillfactor = 50);
 
--- A table of its own, so that the role of the service can add secrets but not read them.
+comment on table webhooks is 'URLs to which events are sent, and how far: every event up to the position is delivered, given up, or has a row in `webhook_retries`';
+
 create table webhook_secrets (
   id bigint primary key generated always as identity,
   webhook_id bigint not null references webhooks on delete cascade,
@@ -40,9 +42,10 @@ create table webhook_secrets (
   expires_at timestamptz
 );
 
+comment on table webhook_secrets is 'The secrets that sign the messages of a webhook. In a table of its own, so that the role of the service can add secrets but not read them';
+
 create index webhook_secrets_by_webhook on webhook_secrets (webhook_id);
 
--- Messages that wait for a retry or were requested by a caller, and later events of the same pets.
 create table webhook_retries (
   id bigint primary key generated always as identity,
   webhook_id bigint not null references webhooks on delete cascade,
@@ -57,10 +60,11 @@ create table webhook_retries (
   check ((number is null) = (kind = 'test'))
 );
 
+comment on table webhook_retries is 'Messages that wait for a retry or were requested by a caller, and later events of the same pets';
+
 create unique index webhook_retries_by_number on webhook_retries (webhook_id, number) where kind = 'event';
 create index webhook_retries_by_webhook on webhook_retries (webhook_id, id);
 
--- The newest attempts of each webhook, for its owner to read.
 create table webhook_deliveries (
   webhook_id bigint not null references webhooks on delete cascade,
   id bigint not null generated always as identity,
@@ -79,3 +83,5 @@ create table webhook_deliveries (
   duration_ms integer not null,
   primary key (webhook_id, id)
 );
+
+comment on table webhook_deliveries is 'The newest attempts of each webhook, for its owner to read';

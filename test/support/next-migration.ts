@@ -1,11 +1,13 @@
-// Completed orders by the time of closing. The index is built without blocking writes, so this migration has no transaction.
+// A later migration, for the tests, and an example for real ones: adds a column, and an index that is built without blocking
+// writes. It therefore has no transaction, and each step can run again after an attempt that failed.
 import type { MigrationBuilder } from 'node-pg-migrate'
 
-/** Contains the price, so that PostgreSQL adds up the sales of a day without reading the table. */
-const INDEX = 'orders_completed_by_closing'
+const INDEX = 'pets_by_arrival'
 
 export async function up(pgm: MigrationBuilder): Promise<void> {
   pgm.noTransaction()
+  // The column can be null, so the former version can still insert pets, and PostgreSQL rewrites no row.
+  pgm.sql('alter table pets add column if not exists arrived_on date')
   // While the build waits for transactions to end, no request queues behind it. It can therefore wait longer than other
   // migrations; src/db/migrations/migrate.ts sets the max.
   pgm.sql(`select set_config('lock_timeout', current_setting('petstore.lock_wait', true), false)
@@ -15,12 +17,7 @@ export async function up(pgm: MigrationBuilder): Promise<void> {
     `select from pg_index where indexrelid = to_regclass('${INDEX}') and not indisvalid`,
   )
   if (invalid.length > 0) pgm.sql(`drop index concurrently ${INDEX}`)
-  pgm.sql(
-    `create index concurrently if not exists ${INDEX} on orders (closed_at, id) include (price, currency)
-      where status = 'completed'`,
-  )
-  // Blocks no reads and writes of the table.
-  pgm.sql('alter table orders validate constraint orders_price_check')
+  pgm.sql(`create index concurrently if not exists ${INDEX} on pets (arrived_on, id)`)
 }
 
 export const down = false

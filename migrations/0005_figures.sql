@@ -1,22 +1,24 @@
 -- Figures per day: how many pets were added and sold. The trigger counts events when the sequencer numbers them, in the
--- same transaction. Each event is therefore counted once, also if an instance of an earlier version numbers it.
+-- same transaction. Each event is therefore counted once.
 
--- One row per quarter of an hour. The offset of every time zone is a multiple of that, so the sum over a day is exact in
--- every time zone. Only the sequencer writes the current row. Each run leaves a dead version of it, so half of each page
--- stays free.
+-- Only the sequencer writes the current row. Each run leaves a dead version of it, so half of each page stays free.
 create table pet_figures (
   starts_at timestamptz primary key,
   added bigint not null,
   sold bigint not null
 ) with (fillfactor = 50);
 
--- From when on all events are counted. The trigger counts events from `first_number` on; 0009_figures_backfill.sql counts
--- the earlier ones that are still stored.
+comment on table pet_figures is 'How many pets were added and sold in each quarter of an hour. The offset of every time zone is a multiple of that, so the sum over a day is exact in every time zone';
+
 create table pet_figures_start (
   is_only boolean primary key default true check (is_only),
   counted_since timestamptz not null,
   first_number bigint not null
 );
+
+comment on table pet_figures_start is 'One row: since when all events are counted';
+
+insert into pet_figures_start (counted_since, first_number) select started_at, after_number + 1 from event_epochs;
 
 -- "limit 1" makes PostgreSQL look up single outbox rows, whatever number of rows it expects. 4 stands for the status in
 -- `changed`.
@@ -41,12 +43,6 @@ begin
   on conflict (starts_at) do update set added = figures.added + excluded.added, sold = figures.sold + excluded.sold;
   return null;
 end $$;
-
--- While this transaction holds the sequencer's lock, no event gets a number.
-select pg_advisory_xact_lock(hashtext('petstore sequence events'));
-
-insert into pet_figures_start (counted_since, first_number)
-select now(), first_number + count from event_numbers order by first_number desc limit 1;
 
 create trigger count_numbered after insert on event_numbers
   referencing new table as numbered for each statement execute function count_numbered_events();
