@@ -119,10 +119,6 @@ begin
   end loop;
 end $$;
 
--- Earlier versions of this file gave petstore_app privileges on every new table.
-alter default privileges for role petstore_migrator in schema public revoke all on tables from petstore_app;
-alter default privileges for role petstore_migrator in schema public revoke all on sequences from petstore_app;
-
 -- Ownership: if a dump was restored before petstore_migrator existed, the restoring role owns all objects, and
 -- migrations would fail. petstore_migrator therefore becomes the owner of every object that migrations create. Only
 -- wrong owners are changed, because the change must wait for all transactions that use the table. If such a transaction
@@ -140,7 +136,7 @@ begin
         'api_keys', 'categories', 'deprecated_calls', 'event_epochs', 'event_numbers', 'finished_sign_ins',
         'idempotency_keys', 'imports', 'orders', 'outbox', 'pet_count_deltas', 'pet_count_position', 'pet_counts',
         'pet_counts_by_category', 'pet_figures', 'pet_figures_start', 'pet_history', 'pet_profiles', 'pets', 'petstore_migrations',
-        'restore_checks', 'sign_ins', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
+        'restore_checks', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
       )
     union all
     select format('type %s', oid::regtype)
@@ -152,7 +148,7 @@ begin
     from pg_proc
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
-        'count_deleted_pets', 'count_inserted_pets', 'count_numbered_events', 'count_truncated_pets',
+        'count_deleted_pets', 'count_numbered_events', 'count_truncated_pets',
         'count_updated_pets', 'event_api_key_id', 'event_request_id', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key', 'pet_word_keys', 'record_created_pets',
         'record_deleted_pets', 'record_ended_orders', 'record_placed_order', 'record_truncated_pets',
         'record_updated_pets', 'record_written_profiles', 'unfolded_pet_counts'

@@ -168,7 +168,7 @@ async function signInSettings(publicUrl: string): Promise<Record<string, string>
 
 /**
  * Returns the API key for development. The key is created on the first run and stored only in this file. It is replaced if
- * it lacks a scope, because an earlier version created it.
+ * it lacks a scope that was added since.
  */
 async function devApiKey(db: Db, file: string): Promise<string> {
   const stored = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined

@@ -131,9 +131,8 @@ create function pet_search_key(status pet_status, name text) returns text
   language sql immutable parallel safe
   return case status when 'available' then 'a' when 'pending' then 'p' else 's' end || pet_name_key(name);
 
--- Keys are compared byte by byte, so that the names with a prefix are one range of an index.
-create index pets_by_name on pets (pet_name_key(name) collate "C", id);
--- Searches without a status read three ranges of this index.
+-- Keys are compared byte by byte, so that the names with a prefix are one range of the index. Searches without a status
+-- read three ranges.
 create index pets_by_status_and_name on pets (pet_search_key(status, name) collate "C", id);
 
 -- New entries first go into a list, which every look scans. It is short (64 KB), so that a search stays fast. Without

@@ -12,13 +12,12 @@ comment on table pet_figures is 'How many pets were added and sold in each quart
 
 create table pet_figures_start (
   is_only boolean primary key default true check (is_only),
-  counted_since timestamptz not null,
-  first_number bigint not null
+  counted_since timestamptz not null
 );
 
 comment on table pet_figures_start is 'One row: since when all events are counted';
 
-insert into pet_figures_start (counted_since, first_number) select started_at, after_number + 1 from event_epochs;
+insert into pet_figures_start (counted_since) select started_at from event_epochs;
 
 -- "limit 1" makes PostgreSQL look up single outbox rows, whatever number of rows it expects. 4 stands for the status in
 -- `changed`.

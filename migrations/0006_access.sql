@@ -28,19 +28,6 @@ comment on table api_keys is 'The keys of programs and of people. A person gets 
 create index api_keys_listed on api_keys (id) where kind = 'program' or subject is not null;
 create index api_keys_by_subject on api_keys (subject, id) where subject is not null;
 
--- Sign-ins in progress. A row is deleted when the identity provider sends the person back.
-create table sign_ins (
-  -- SHA-256 of the parameter `state` and of the cookie. Reading this table is not enough to finish a sign-in.
-  state_hash bytea primary key check (octet_length(state_hash) = 32),
-  cookie_hash bytea not null check (octet_length(cookie_hash) = 32),
-  nonce text not null,
-  code_verifier text not null,
-  return_to text not null,
-  expires_at timestamptz not null
-);
-
-create index sign_ins_by_expiry on sign_ins (expires_at);
-
 create table finished_sign_ins (
   -- SHA-256 of the cookie. Reading this table is not enough to take the key.
   cookie_hash bytea primary key check (octet_length(cookie_hash) = 32),

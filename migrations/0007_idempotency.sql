@@ -7,7 +7,7 @@ create table idempotency_keys (
   -- SHA-256 of the operation and its validated values.
   fingerprint bytea not null,
   -- The stored response: the id of a pet, or an order as JSON. Text keeps numbers above 2^53 exact.
-  answer text not null,
+  response text not null,
   created_at timestamptz not null default now(),
   primary key (api_key_id, key)
 );

@@ -9,8 +9,6 @@ create table webhooks (
   description text,
   types event_type[] not null check (cardinality(types) > 0),
   created_at timestamptz not null default now(),
-  -- The API key that created or last changed the webhook. No foreign key: its check would lock the row in `api_keys`.
-  api_key_id bigint,
   -- Why the webhook is disabled; null while it is enabled.
   disabled_reason text check (disabled_reason in ('caller', 'failing', 'gone')),
   disabled_at timestamptz,

@@ -13,9 +13,9 @@ create table imports (
   line bigint not null default 1,
   -- Number of rows read so far, and how many of them were rejected. The other rows are in pets.
   rows bigint not null default 0,
-  refused bigint not null default 0,
+  rejected bigint not null default 0,
   -- Length of the list of rejected rows at this position. A run that resumes truncates the list to this length.
-  refused_bytes bigint not null default 0,
+  rejected_bytes bigint not null default 0,
   -- How many times the import was started from the first row. Greater than 1 after `--again`.
   times integer not null default 1
 );

@@ -1,6 +1,6 @@
 // `petstore import`: adds the pets in a CSV file. After a failure, the next run continues after the last committed batch.
 import { realpath } from 'node:fs/promises'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from 'pg'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Source } from '../data/import-export/source.ts'
@@ -17,7 +17,6 @@ const REJECTED_SHOWN_MAX = 10
 interface Options {
   id?: string
   rejected?: string
-  refused?: string
   dryRun?: boolean
   again?: boolean
   json?: boolean
@@ -48,7 +47,6 @@ export function addImport(program: Command): void {
       '--rejected <path>',
       'file for rejected rows (default: FILE.rejected.csv, or ID.rejected.csv for standard input)',
     )
-    .addOption(new Option('--refused <path>', 'former name of --rejected').hideHelp())
     .option('--dry-run', 'check every row; add no pets and write no file')
     .option('--again', 'import a file that was already imported; adds its pets a second time')
     .option('--json', 'print a JSON summary to standard output')
@@ -73,15 +71,8 @@ Examples:
     )
     .action(async (file: string, options: Options) => {
       const config = readConfig()
-      await run(file, withoutFormerNames(options), config)
+      await run(file, options, config)
     })
-}
-
-/** `--refused` was renamed in version 1.1 and works until 2.0. */
-function withoutFormerNames({ refused, ...options }: Options): Options {
-  if (refused === undefined) return options
-  say('--refused is now --rejected. The old name works until version 2.0.')
-  return { rejected: refused, ...options }
 }
 
 async function run(file: string, options: Options, config: Config): Promise<void> {
@@ -217,9 +208,6 @@ function report(outcome: ImportSummary, seconds: number, source: Source, options
         added: rows - rejected,
         rejected,
         rejectedFile,
-        // Names from before version 1.1, kept until 2.0.
-        refused: rejected,
-        refusedFile: rejectedFile,
         rowsBefore,
         seconds: Number(seconds.toFixed(3)),
         rowsPerSecond,

@@ -170,11 +170,6 @@ export const VARIABLES = {
   ...TRACING_VARIABLES,
 } as const satisfies Record<string, Variable<unknown>>
 
-/** Settings that no longer exist, and why. docs/decisions/ says more. */
-const REMOVED_VARIABLES: Record<string, string> = {
-  DATABASE_READ_URL: 'every read uses the primary of DATABASE_URL',
-}
-
 /** Settings of the commands that call a running service. These commands use none of the settings above. */
 export const CLIENT_VARIABLES = {
   PETSTORE_URL: {
@@ -216,17 +211,9 @@ export class ConfigError extends Error {
 export function readConfig(environment: Environment = process.env): Config {
   const tracing = tracingTexts((name) => textIn(environment, name))
   return readTable(VARIABLES, { ...environment, ...tracing }, (textOf) => [
-    ...removedVariableFaults(textOf),
     ...signInFaults(textOf),
     ...tracingFaults(textOf),
   ])
-}
-
-/** A removed setting that is still set is an error: the service would not do what its operator expects. */
-function removedVariableFaults(textOf: (name: string) => string | undefined): string[] {
-  return Object.entries(REMOVED_VARIABLES)
-    .filter(([name]) => textOf(name) !== undefined)
-    .map(([name, reason]) => `${name} is no longer a setting: ${reason}; remove it`)
 }
 
 /**

@@ -15,12 +15,3 @@ export function isServiceName(name: string): boolean {
   const visible = name.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, '')
   return visible.toLowerCase() === SERVICE_NAME
 }
-
-/**
- * Returns the name of the key, or SERVICE_NAME if the service itself made the change. A key may have that name if it
- * was created before the name was reserved. Its id is then appended.
- */
-export function actorName(apiKeyId: bigint | null, apiKeyName: string | null): string {
-  if (apiKeyName === null) return SERVICE_NAME
-  return isServiceName(apiKeyName) ? `${apiKeyName} (API key ${apiKeyId})` : apiKeyName
-}

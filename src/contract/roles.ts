@@ -37,7 +37,7 @@ export function parseRoleRules(text: string): RoleRules | undefined {
   return rules
 }
 
-/** Returns the role with exactly these scopes; undefined if no role has them, for example those of an earlier version. */
+/** Returns the role with exactly these scopes; undefined if no role has them, for example because the scopes of the roles have changed since. */
 export function roleWithScopes(scopes: readonly Scope[]): Role | undefined {
   const given = new Set(scopes)
   return HIGHEST_FIRST.find((role) => given.symmetricDifference(new Set(ROLE_SCOPES[role])).size === 0)

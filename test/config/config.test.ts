@@ -51,14 +51,6 @@ test('every variable except DATABASE_URL has a default', () => {
   })
 })
 
-test('rejects DATABASE_READ_URL, which is no longer a setting', () => {
-  const removed = { DATABASE_URL, DATABASE_READ_URL: DATABASE_URL }
-  expect(() => readConfig(removed)).toThrow(
-    'DATABASE_READ_URL is no longer a setting: every read uses the primary of DATABASE_URL; remove it',
-  )
-  expect(readConfig({ DATABASE_URL, DATABASE_READ_URL: ' ' })).toEqual(readConfig({ DATABASE_URL }))
-})
-
 test('an empty or blank variable counts as unset', () => {
   expect(readConfig({ DATABASE_URL, PORT: '', LOG_LEVEL: ' ' })).toEqual(readConfig({ DATABASE_URL }))
 })

@@ -21,7 +21,6 @@ const created = (number: bigint): EventRow => ({
   status: 'available',
   changed: null,
   profile: null,
-  apiKeyId: null,
   apiKeyName: null,
   requestId: null,
   orderState: null,

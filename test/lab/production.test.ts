@@ -82,7 +82,7 @@ describe('docs/production.md', () => {
   })
 })
 
-test.each(['From 1.1 to 1.2', 'Debian 12 to 13 on one server'])(
+test.each(['Debian 12 to 13 on one server'])(
   'bash accepts the commands of "%s" in docs/upgrading.md',
   (name) => {
     const section = sectionsOf(upgrading).find(({ heading }) => heading === name)

@@ -59,14 +59,6 @@ export const ACCESS_DEFECTS: readonly Defect[] = [
     test: WEBHOOK_SCOPES,
   },
   {
-    name: 'a change of a webhook does not record the key',
-    file: 'src/events/webhooks/queries.ts',
-    find: 'restarts = restarts + 1, api_key_id = $6',
-    replace: 'restarts = restarts + 1, api_key_id = nullif($6, $6)',
-    test: DOCTOR,
-    title: 'may have created',
-  },
-  {
     name: 'migrations grant privileges only at the end',
     file: 'src/db/migrations/migrate.ts',
     find: '        pgm.sql(GRANT_PRIVILEGES)\n',
@@ -105,14 +97,6 @@ export const ACCESS_DEFECTS: readonly Defect[] = [
     replace: 'true',
     test: ROLES,
     title: 'changes no privilege',
-  },
-  {
-    name: 'default privileges of earlier versions stay',
-    file: 'src/db/migrations/grants.ts',
-    find: '      execute change.statement;',
-    replace: '      null;',
-    test: ROLES,
-    title: 'takes back privileges that no role',
   },
   {
     name: 'too many privileges are only a warning',

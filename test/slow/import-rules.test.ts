@@ -165,7 +165,6 @@ test('a dry run reports rejected rows, and writes neither to the database nor to
     rows: 3,
     added: 1,
     rejected: 2,
-    refusedFile: null,
   })
   expect(stderr).toContain('1 row can be added, 2 rejected')
   expect(stderr).toContain('line 3: name must have at least 1 character.')

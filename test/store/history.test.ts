@@ -141,20 +141,6 @@ test('an entry has the API key and the id of the request that caused it', async 
   ])
 })
 
-test('appends the key id to the name of a key that got the name of the service before it was reserved', async () => {
-  const { id: apiKeyId, text: apiKey } = await issueApiKey(api.db)
-  await api.sql(`update api_keys set name = 'PetStore' where id = $1`, [apiKeyId])
-  const body = { name: 'Luna', categoryId: 1 }
-  const created = await api.call('POST', '/v1/pets', { apiKey, body })
-  const { id } = created.body as { id: number }
-  await api.call('PATCH', `/v1/pets/${id}`, { apiKey, body: { name: 'Rex' } })
-  const apiKeyName = `PetStore (API key ${apiKeyId})`
-  expect(await api.history(id)).toMatchObject([
-    { event: 'updated', apiKeyName },
-    { event: 'created', apiKeyName },
-  ])
-})
-
 test('a pet inserted by SQL has a `created` entry', async () => {
   const [row] = await api.sql(`insert into pets (name, category_id) values ('Hand', 1) returning id`)
   expect(await api.history(Number(row?.['id']))).toEqual([

@@ -43,7 +43,7 @@ test('a purge ends with the first batch that is not full', async () => {
   const store = (count: number) =>
     sql(
       databaseUrl,
-      `insert into idempotency_keys (api_key_id, key, fingerprint, answer, created_at)
+      `insert into idempotency_keys (api_key_id, key, fingerprint, response, created_at)
         select 1, 'many ' || n, '', '', now() - interval '2 days' from generate_series(1, $1::int) n`,
       [count],
     )
@@ -138,12 +138,3 @@ test.each(['petstore sequence events', 'petstore fold counts', 'petstore create 
     })
   },
 )
-
-test('keys with other hashes have the same locks as in version 1.0.0, which may run at the same time', async () => {
-  const { id: ownerId } = await issueApiKey(db)
-  await db.transaction(async (tx) => {
-    expect(await lockIdempotencyKeys(tx, [{ ownerId, key: 'ordinary' }])).toEqual([true])
-    const former = 'select pg_try_advisory_xact_lock(hashtextextended($1, $2)) as locked'
-    expect(await sql(databaseUrl, former, ['ordinary', ownerId])).toEqual([{ locked: false }])
-  })
-})

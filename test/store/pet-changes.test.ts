@@ -83,9 +83,10 @@ test('stores for a key no more than was sent if nothing changes, and replays it 
   const first = await send(changes, { 'idempotency-key': key })
   expect(resultsOf(first)).toEqual(created.map(() => ({ status: 200, version: 1 })))
   // Without compression, which depends on the names.
-  const stored = await api.sql('select octet_length(answer) as bytes from idempotency_keys where key = $1', [
-    key,
-  ])
+  const stored = await api.sql(
+    'select octet_length(response) as bytes from idempotency_keys where key = $1',
+    [key],
+  )
   expect(stored[0]?.['bytes']).toBeLessThan(JSON.stringify({ changes }).length)
   // The retry must show neither a later change, nor make the change that its first attempt did not need.
   await send(changes.map(({ update: { petId } }) => ({ update: { petId, status: 'sold' } })))

@@ -1,5 +1,4 @@
-// SQL statements on finished sign-ins. They contain the hash of the cookie, never the cookie itself. The table `sign_ins`
-// is only for instances of the former version: drop it in the version after this one.
+// SQL statements on finished sign-ins. They contain the hash of the cookie, never the cookie itself.
 import type { Role } from '../../contract/roles.ts'
 import type { Tx, Writer } from '../../db/database.ts'
 

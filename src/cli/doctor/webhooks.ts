@@ -1,13 +1,6 @@
-// The check `webhooks`: whether a process delivers every enabled webhook, and which webhooks get events that their key may
-// not have been allowed to read.
+// The check `webhooks`: whether a process delivers every enabled webhook.
 import type { Reader } from '../../db/database.ts'
-import {
-  type DoubtfulWebhook,
-  findDoubtfulWebhooks,
-  readWebhookAccess,
-  readWebhookLeases,
-  type WebhookLeases,
-} from '../../events/webhooks/inspect.ts'
+import { canReadWebhooks, readWebhookLeases, type WebhookLeases } from '../../events/webhooks/inspect.ts'
 import { countOf } from '../../values/count-text.ts'
 import type { Finding } from './finding.ts'
 
@@ -15,11 +8,7 @@ const CHECK = 'webhooks'
 
 /** Finds nothing if the webhooks cannot be read: the checks of the schema and of the privileges then say why. */
 export async function checkWebhooks(db: Reader): Promise<Finding[]> {
-  const { canReadWebhooks, canReadKeys } = await readWebhookAccess(db)
-  if (!canReadWebhooks) return []
-  const leases = await readWebhookLeases(db)
-  const doubtful = canReadKeys ? await findDoubtfulWebhooks(db) : []
-  return [describeLeases(leases), ...doubtful.map(describeDoubt)]
+  return (await canReadWebhooks(db)) ? [describeLeases(await readWebhookLeases(db))] : []
 }
 
 function describeLeases({ enabled, leased }: WebhookLeases): Finding {
@@ -36,14 +25,5 @@ function describeLeases({ enabled, leased }: WebhookLeases): Finding {
     check: CHECK,
     state: 'ok',
     message: `${countOf(enabled, 'enabled webhook')}, all with a process that delivers`,
-  }
-}
-
-function describeDoubt({ id, apiKeys }: DoubtfulWebhook): Finding {
-  return {
-    check: CHECK,
-    state: 'warning',
-    message: `a key without the scope pets:read may have created or changed webhook ${id}: ${apiKeys.join(', ')}`,
-    remedy: `If its receiver may read pets, confirm it with a key that has the scope: petstore webhooks update ${id} --receiver URL. Otherwise: petstore webhooks delete ${id}`,
   }
 }

@@ -18,7 +18,7 @@ export interface ImportState {
   finishedAt: Date | null
 }
 
-const STATE = `bytes::float8, line::float8, rows::float8, refused::float8 as rejected, refused_bytes::float8 as "rejectedBytes",
+const STATE = `bytes::float8, line::float8, rows::float8, rejected::float8, rejected_bytes::float8 as "rejectedBytes",
   finished_at as "finishedAt"`
 
 /** Returns whether it got the lock, which is then held until the connection closes. */
@@ -47,7 +47,7 @@ export async function restartImport(client: Client, source: string): Promise<Imp
   const { rows } = await client.query<ImportState>(
     `update imports
       set started_at = now(), committed_at = now(), finished_at = null,
-        bytes = 0, line = 1, rows = 0, refused = 0, refused_bytes = 0, times = times + 1
+        bytes = 0, line = 1, rows = 0, rejected = 0, rejected_bytes = 0, times = times + 1
       where source = $1
       returning ${STATE}`,
     [source],
@@ -67,7 +67,7 @@ export async function advanceImport(
 ): Promise<boolean> {
   const { rowCount } = await client.query(
     `update imports
-      set bytes = $3, line = $4, rows = $5, refused = $6, refused_bytes = $7, committed_at = now()
+      set bytes = $3, line = $4, rows = $5, rejected = $6, rejected_bytes = $7, committed_at = now()
       where source = $1 and rows = $2 and finished_at is null`,
     [source, rowsBefore, state.bytes, state.line, state.rows, state.rejected, state.rejectedBytes],
   )

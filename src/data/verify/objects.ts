@@ -4,7 +4,6 @@ import { OWNED_OBJECTS } from '../../db/inspect/owners.ts'
 import { countOf } from '../../values/count-text.ts'
 import { applyRules, RESTORE_ANOTHER, type Finding, type Rule, type Snapshot } from './check.ts'
 
-/** Without pets_by_name, which an operator can drop. */
 export const INDEXES = [
   'api_keys_by_subject',
   'api_keys_hash_key',
@@ -46,8 +45,6 @@ export const INDEXES = [
   'pets_pkey',
   'petstore_migrations_pkey',
   'restore_checks_pkey',
-  'sign_ins_by_expiry',
-  'sign_ins_pkey',
   'webhook_deliveries_pkey',
   'webhook_retries_by_number',
   'webhook_retries_by_webhook',
@@ -89,8 +86,6 @@ export const CONSTRAINTS = [
   'pets_name_check',
   'restore_checks_backup_check',
   'restore_checks_message_check',
-  'sign_ins_cookie_hash_check',
-  'sign_ins_state_hash_check',
   'webhook_deliveries_outcome_check',
   'webhook_deliveries_webhook_id_fkey',
   'webhook_retries_check',

@@ -9,7 +9,6 @@ export const OWNED_OBJECTS = [
   'order_status',
   'pet_status',
   'count_deleted_pets',
-  'count_inserted_pets',
   'count_numbered_events',
   'count_truncated_pets',
   'count_updated_pets',

@@ -31,8 +31,6 @@ export const NEEDED_PRIVILEGES: Privileges = {
   petstore_migrations: ['select'],
   // `petstore verify` adds rows with a role of its own.
   restore_checks: ['select', 'delete'],
-  // Only instances of the former version use it.
-  sign_ins: ['select', 'insert', 'delete'],
   webhook_deliveries: ['select'],
   webhook_retries: ['select', 'insert', 'update', 'delete'],
   // Without the secrets themselves.

@@ -70,26 +70,6 @@ const TABLE_GRANTS = `
   ) as actual
   where g.oid <> r.owner and wanted.privileges is distinct from actual.privileges`
 
-/** Earlier versions of deploy/roles.sql gave petstore_app privileges on every table that petstore_migrator creates. */
-const DEFAULT_GRANTS = `
-  select distinct d.defaclrole::regrole as owner, pg_has_role(d.defaclrole, 'usage') as may_change,
-    format(
-      'alter default privileges for role %s%s revoke all on %s from %I', d.defaclrole::regrole,
-      case when d.defaclnamespace = 0 then '' else format(' in schema %s', d.defaclnamespace::regnamespace) end,
-      case d.defaclobjtype when 'r' then 'tables' else 'sequences' end, role.rolname
-    ) as statement
-  from pg_default_acl d
-  cross join aclexplode(d.defaclacl) as acl
-  join pg_roles role on role.oid = acl.grantee and role.rolname in (${ROLES})
-  where d.defaclobjtype in ('r', 'S')
-    and (d.defaclnamespace = 0 or d.defaclnamespace = current_schema()::regnamespace)
-    and d.defaclrole in (
-      select oid from pg_roles where rolname in (current_user, 'petstore_migrator')
-      union all
-      select relowner from pg_class
-      where relnamespace = current_schema()::regnamespace and relname in (${NAMES})
-    )`
-
 /** One statement, so that it is one transaction. Warns about what the current role cannot change. */
 export const GRANT_PRIVILEGES = `do $grants$
 declare
@@ -115,17 +95,6 @@ begin
       current_user, (select string_agg(distinct name, ', ' order by name) from unnest(kept) as name)
     );
   end if;
-  for change in ${DEFAULT_GRANTS}
-  loop
-    if change.may_change then
-      execute change.statement;
-    else
-      raise warning using errcode = '${PRIVILEGE_NOT_GRANTED}', message = format(
-        'The role %s has default privileges that give other roles too many privileges on new tables, and the role %I cannot change them. As %s or as a superuser, run: %s;',
-        change.owner, current_user, change.owner, change.statement
-      );
-    end if;
-  end loop;
 end $grants$`
 
 /** Calls `onWarning` with what the role of the connection cannot change. */

@@ -1,5 +1,5 @@
 // Reads the feed: positions, which events a caller can read, and the events themselves.
-import { actorName } from '../../contract/actor.ts'
+import { SERVICE_NAME } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Reader } from '../../db/database.ts'
@@ -114,7 +114,7 @@ export function toEvent(row: EventRow, epoch: string, showActors: boolean): Even
     order: row.orderState === null ? undefined : toOrder(row.orderState, row),
     ...(showActors &&
       row.requestId !== null && {
-        apiKeyName: actorName(row.apiKeyId, row.apiKeyName),
+        apiKeyName: row.apiKeyName ?? SERVICE_NAME,
         requestId: row.requestId,
       }),
   }
@@ -133,13 +133,13 @@ function toFields(changed: number): ChangedField[] {
   return fields
 }
 
-/** A row of the table `orders`, as PostgreSQL's to_jsonb writes it. Events of earlier versions have no currency. */
+/** A row of the table `orders`, as PostgreSQL's to_jsonb writes it. */
 interface OrderState {
   id: number | bigint
   pet_id: number | bigint
   status: OrderStatus
   note: string | null
-  currency?: string | null
+  currency: string | null
   created_at: string
   expires_at: string
   closed_at: string | null

@@ -136,7 +136,6 @@ export interface EventRow {
   changed: number | null
   /** The whole profile after the change. */
   profile: ProfileFields | null
-  apiKeyId: bigint | null
   apiKeyName: string | null
   requestId: string | null
   orderState: string | null
@@ -266,7 +265,7 @@ export async function findEvents(
       select state.epoch, state.after_number as "afterNumber", state.starts_empty as "startsEmpty", state.head,
         state.is_stored as "isStored", state.server,
         events.number, events.type, events.at, events."petId", events.name, events."categoryId", events.status,
-        events.changed, events.profile, events."apiKeyId", events."requestId", events.order_state::text as "orderState",
+        events.changed, events.profile, events."requestId", events.order_state::text as "orderState",
         events.order_state ->> 'price' as "orderPrice",
         (select name from api_keys where id = events."apiKeyId") as "apiKeyName",
         (select name from api_keys where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy",
@@ -376,7 +375,7 @@ export async function findNumberedEvents(
     bounded: 'by unique keys',
     text: `select spans.first_number + item - 1 as number, change.type, change.at, change.pet_ids[item] as "petId",
         change.names[item] as name, change.category_ids[item] as "categoryId", change.statuses[item] as status,
-        change.changed[item] as changed, change.profiles[item] as profile, change.api_key_ids[item] as "apiKeyId",
+        change.changed[item] as changed, change.profiles[item] as profile,
         change.request_ids[item] as "requestId",
         change.order_state::text as "orderState", change.order_state ->> 'price' as "orderPrice",
         (select name from api_keys where id = change.api_key_ids[item]) as "apiKeyName",

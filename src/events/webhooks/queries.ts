@@ -55,20 +55,19 @@ export interface WebhookToInsert extends Position {
   url: string
   description: string | undefined
   types: readonly EventType[]
-  apiKeyId: bigint
 }
 
 export async function insertWebhook(
   tx: Tx,
-  { url, description, types, epoch, number, apiKeyId }: WebhookToInsert,
+  { url, description, types, epoch, number }: WebhookToInsert,
 ): Promise<Webhook> {
   const [row] = await tx.write<WebhookRow>({
     name: 'insert_webhook',
     bounded: 'by the given rows',
-    text: `insert into webhooks (url, description, types, epoch, number, api_key_id)
-      values ($1, $2, $3::text[]::event_type[], $4, $5, $6)
+    text: `insert into webhooks (url, description, types, epoch, number)
+      values ($1, $2, $3::text[]::event_type[], $4, $5)
       returning ${COLUMNS}`,
-    values: [url, description ?? null, types, epoch, number, apiKeyId],
+    values: [url, description ?? null, types, epoch, number],
   })
   return toWebhook(row as WebhookRow)
 }
@@ -159,7 +158,7 @@ export async function lockWebhook(tx: Tx, id: bigint): Promise<Webhook | undefin
 export async function updateWebhook(
   tx: Tx,
   id: bigint,
-  { url, description, types, enabled, apiKeyId }: WebhookChanges & { apiKeyId: bigint },
+  { url, description, types, enabled }: WebhookChanges,
 ): Promise<Webhook | undefined> {
   const [row] = await tx.write<WebhookRow>({
     name: 'update_webhook',
@@ -172,10 +171,10 @@ export async function updateWebhook(
         disabled_at = case $5::boolean when true then null when false then coalesce(disabled_at, now())
           else disabled_at end,
         failing_since = case when $5 and disabled_at is not null then null else failing_since end,
-        version = version + 1, restarts = restarts + 1, api_key_id = $6
+        version = version + 1, restarts = restarts + 1
       where id = $1
       returning ${COLUMNS}`,
-    values: [id, url ?? null, description ?? null, types ?? null, enabled ?? null, apiKeyId],
+    values: [id, url ?? null, description ?? null, types ?? null, enabled ?? null],
   })
   if (row !== undefined && enabled === true) await resetWebhookRetries(tx, id)
   return row && toWebhook(row)

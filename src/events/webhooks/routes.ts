@@ -125,7 +125,7 @@ function createWebhookRoute(app: V1, services: WebhookServices): void {
       const caller = request.caller as Caller
       const types = readTypes(caller, request.body.types)
       reply.code(201)
-      return createWebhook(db, findEvents, { url, description, types, apiKeyId: caller.id }, webhooksMax)
+      return createWebhook(db, findEvents, { url, description, types }, webhooksMax)
     },
   })
 }
@@ -171,7 +171,7 @@ function updateWebhookRoute(app: V1, { db, webhookAddresses }: WebhookServices):
       requireUrl(request.body.url, webhookAddresses)
       const { webhookId } = request.params
       const caller = request.caller as Caller
-      return changeWebhook(db, webhookId, { ...request.body, apiKeyId: caller.id }, requireReadableBy(caller))
+      return changeWebhook(db, webhookId, request.body, requireReadableBy(caller))
     },
   })
 }

@@ -34,7 +34,6 @@ export interface WebhookToCreate {
   url: string
   description: string | undefined
   types: readonly EventType[]
-  apiKeyId: bigint
 }
 
 /** Creates a webhook that gets all events after the newest one. Also returns its secret, which cannot be read later. */
@@ -84,7 +83,7 @@ export type RequireReadable = (types: readonly string[]) => void
 export async function changeWebhook(
   db: Db,
   id: bigint,
-  changes: WebhookChanges & { apiKeyId: bigint },
+  changes: WebhookChanges,
   requireReadable: RequireReadable,
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {

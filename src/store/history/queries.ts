@@ -1,6 +1,6 @@
 // SQL statements on pet_history.
 import type { Actor } from '../../contract/actor.ts'
-import { actorName } from '../../contract/actor.ts'
+import { SERVICE_NAME } from '../../contract/actor.ts'
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { ProfileFields } from '../../contract/profile-fields.ts'
 import type { Reader, Tx } from '../../db/database.ts'
@@ -108,7 +108,6 @@ interface HistoryRow {
   to_category_id: bigint | null
   from_status: PetStatus | null
   to_status: PetStatus | null
-  api_key_id: bigint | null
   api_key_name: string | null
   request_id: string
   reason: string | null
@@ -138,7 +137,7 @@ export async function findHistoryBefore(
   const rows = await db.read<HistoryRow & { bytes: number }>({
     name: 'find_history_before',
     text: `select h.id, h.at, h.event, h.from_name, h.to_name, h.from_category_id, h.to_category_id,
-        h.from_status, h.to_status, h.api_key_id, api_keys.name as api_key_name, h.request_id, h.reason,
+        h.from_status, h.to_status, api_keys.name as api_key_name, h.request_id, h.reason,
         h.from_profile, h.to_profile, h.bytes
       from (
         select *, sum(size) over (order by pet_id desc, id desc rows unbounded preceding)::int as bytes
@@ -163,12 +162,10 @@ export async function findHistoryBefore(
 
 /** Returns the creation of the pet, which is recorded in the pet's own row; undefined if the pet does not exist. */
 export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEntry | undefined> {
-  const [row] = await db.read<
-    Pick<HistoryRow, 'at' | 'api_key_id' | 'api_key_name'> & { request_id: string | null }
-  >({
+  const [row] = await db.read<Pick<HistoryRow, 'at' | 'api_key_name'> & { request_id: string | null }>({
     name: 'find_creation',
     bounded: 'by one pet or webhook',
-    text: `select pets.created_at as at, pets.created_by as api_key_id, api_keys.name as api_key_name, pets.request_id
+    text: `select pets.created_at as at, api_keys.name as api_key_name, pets.request_id
       from pets left join api_keys on api_keys.id = pets.created_by
       where pets.id = $1`,
     values: [petId],
@@ -177,7 +174,7 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
   return {
     at: row.at,
     event: 'created',
-    apiKeyName: actorName(row.api_key_id, row.api_key_name),
+    apiKeyName: row.api_key_name ?? SERVICE_NAME,
     requestId: row.request_id ?? 'unknown',
   }
 }
@@ -188,7 +185,7 @@ function toEntry(row: HistoryRow): HistoryEntry {
     event: row.event,
     from: toFields(row.from_name, row.from_category_id, row.from_status, row.from_profile),
     to: toFields(row.to_name, row.to_category_id, row.to_status, row.to_profile),
-    apiKeyName: actorName(row.api_key_id, row.api_key_name),
+    apiKeyName: row.api_key_name ?? SERVICE_NAME,
     requestId: row.request_id,
     reason: row.reason ?? undefined,
   }

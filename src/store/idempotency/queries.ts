@@ -45,7 +45,7 @@ export async function findStoredResponses(
   const rows = await tx.read<{ position: number } & StoredResponse>({
     name: 'find_stored_responses',
     bounded: 'by unique keys',
-    text: `select position::int, fingerprint, answer as response
+    text: `select position::int, fingerprint, response
       from unnest($1::bigint[], $2::text[]) with ordinality as input (api_key_id, key, position)
       join idempotency_keys using (api_key_id, key)`,
     values: columns(keys),
@@ -61,7 +61,7 @@ export async function insertStoredResponses(
   await tx.write({
     name: 'insert_stored_responses',
     bounded: 'by the given rows',
-    text: `insert into idempotency_keys (api_key_id, key, fingerprint, answer)
+    text: `insert into idempotency_keys (api_key_id, key, fingerprint, response)
       select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
     values: [
       ...columns(responses),
