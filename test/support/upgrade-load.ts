@@ -91,7 +91,6 @@ export function startUpgradeLoad({ names = 'upgraded', ...options }: UpgradeLoad
   async function read(connection: Connection): Promise<void> {
     await send(connection, 'list', '/v1/pets?status=available&limit=20')
     await send(connection, 'search', `/v1/pets?name=${names}&limit=5`)
-    // An instance of an earlier version ignores the word.
     await send(connection, 'search by word', `/v1/pets?word=${names}&limit=5`)
     if (newest !== undefined) await send(connection, 'read', `/v1/pets?id=${newest}`)
     await send(connection, 'inventory', '/v1/store/inventory')
