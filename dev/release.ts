@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   createReadStream,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -17,6 +18,7 @@ import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { documentOf } from './released-documents.ts'
 import { readSbom } from './sbom.ts'
 import { pack, writeClientPackage, writeServerPackage } from './server-package.ts'
 import { exportTrackedFiles } from './tracked-files.ts'
@@ -49,6 +51,8 @@ export interface Sources {
   client: string
   console: string
   changelog: string
+  /** Whether openapi.json is kept as the document of this release. */
+  keepsDocument: boolean
   /** Output of `git status --porcelain`. */
   changes: string
 }
@@ -73,6 +77,11 @@ export function releaseProblems(sources: Sources, allowed: Allowed): string[] {
     )
   }
   problems.push(...versionProblems(server, changelog, allowed))
+  if (!sources.keepsDocument && !allowed.unreleased) {
+    problems.push(
+      `${documentOf(server)} is not openapi.json: copy it, so that later versions are compared with it`,
+    )
+  }
   if (allowed.tag !== undefined && allowed.tag !== `v${server}`) {
     problems.push(`the tag is ${allowed.tag}, but version ${server} needs v${server}`)
   }
@@ -162,11 +171,14 @@ function buildImage(sources: string, out: string): string[] {
 export function readSources(): Sources {
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
   const versionIn = (path: string) => (JSON.parse(read(path)) as { version: string }).version
+  const server = versionIn('package.json')
+  const document = documentOf(server)
   return {
-    server: versionIn('package.json'),
+    server,
     client: versionIn('client/package.json'),
     console: versionIn('console/package.json'),
     changelog: read('CHANGELOG.md'),
+    keepsDocument: existsSync(join(ROOT, document)) && read(document) === read('openapi.json'),
     changes: execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' }),
   }
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { releasedDocuments } from '../dev/released-documents.ts'
 import { CORE_MAX, CORE_NAMES } from './mutants/core.ts'
 import { DEFECTS } from './mutants/defects.ts'
 import { isNameOf, statementFunctions } from './support/statements.ts'
@@ -179,6 +180,26 @@ test('no file names an address that is not ours, publishes, or installs `petstor
       expect.arrayContaining([expect.stringMatching(/^(homepage|bugs|repository)$/)]),
     )
   }
+})
+
+/** The schema. Edited in place until the first release; from then on, each change is a new migration. */
+const BASELINE = [
+  '0001_pets.sql',
+  '0002_orders.sql',
+  '0003_pet_counts.sql',
+  '0004_events.sql',
+  '0005_figures.sql',
+  '0006_access.sql',
+  '0007_idempotency.sql',
+  '0008_webhooks.sql',
+  '0009_imports.sql',
+  '0010_restore_checks.sql',
+]
+
+test('migrations only change the schema of a release: before the first one, the baseline is edited', () => {
+  const files = readdirSync(join(ROOT, 'migrations')).sort()
+  expect(files.slice(0, BASELINE.length)).toEqual(BASELINE)
+  if (releasedDocuments().length === 0) expect(files.slice(BASELINE.length)).toEqual([])
 })
 
 test('migrations are numbered without gaps', () => {

@@ -11,6 +11,7 @@ const released: Sources = {
   client: '1.2.0',
   console: '1.2.0',
   changelog: '# Changelog\n\n## 1.2.0 - 2026-12-01\n\n## 1.1.0\n',
+  keepsDocument: true,
   changes: '',
 }
 const versions = (version: string) => ({ server: version, client: version, console: version })
@@ -29,6 +30,11 @@ test.each<[name: string, Partial<Sources>, problem: string]>([
   ['another version of the client', { client: '1.1.0' }, 'client/package.json has 1.1.0'],
   ['another version of the console', { console: '1.1.0' }, 'console/package.json has 1.1.0'],
   ['a changelog without the version', { changelog: '## 1.1.0\n' }, 'newest version in CHANGELOG.md is 1.1.0'],
+  [
+    'an openapi.json that is not kept',
+    { keepsDocument: false },
+    'releases/openapi-1.2.0.json is not openapi.json',
+  ],
   ['uncommitted changes', { changes: ' M src/config/config.ts\n' }, 'M src/config/config.ts'],
 ])('rejects %s', (_, changed, problem) => {
   expect(releaseProblems({ ...released, ...changed }, STRICT)).toEqual([expect.stringContaining(problem)])

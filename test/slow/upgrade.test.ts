@@ -148,7 +148,7 @@ test('no request fails, and nothing is lost, while two instances are upgraded an
   close()
   expect(inventory.body).toMatchObject(await countPets())
 
-  // Whichever version created them, before the index was built, while it was built and after that.
+  // Whichever version created them.
   const client = openTestClient({ origin: instances[1]?.origin ?? '', apiKey }, { retriesBusy: true })
   const found = await walk(client, '/v1/pets?word=upgr&limit=100')
   expect(idsOf(found)).toEqual(newestFirst([...load.pets.values()]))
