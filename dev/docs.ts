@@ -11,6 +11,7 @@ import { ALERT_NAMES, alertOf, anchorOf } from '../src/telemetry/alerts.ts'
 import { CLIENT_METHODS, operationOf, REJECTION, requestsOf } from './client-methods.ts'
 import { LIST_DEFAULTS, PROCESS_LIMITS } from './limits.ts'
 import { deliveryMetrics, serviceMetrics } from './metrics.ts'
+import { type Column, readSchema, type Table } from './schema.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -90,6 +91,8 @@ const TABLES: Record<string, { document: string; table: () => string | Promise<s
   alerts: { document: 'docs/runbook.md', table: alertTable },
   scopes: { document: 'docs/access.md', table: scopeTable },
   metrics: { document: 'deploy/monitoring/metrics.md', table: metricTable },
+  'picture of the tables': { document: 'docs/schema.md', table: schemaPicture },
+  tables: { document: 'docs/schema.md', table: schemaTables },
 }
 
 function errorTable(): string {
@@ -264,6 +267,59 @@ function metricTable(): string {
     help,
   ])
   return tableOf(['Metric', 'Type and labels', 'Meaning'], rows)
+}
+
+/** The tables with their keys. Each line is a foreign key. */
+function schemaPicture(): string {
+  const tables = readSchema().flatMap((subject) => subject.tables)
+  const keyOf = ({ name, type, isKey, references }: Column) =>
+    `    ${type} ${name} ${[isKey && 'PK', references && 'FK'].filter(Boolean).join(', ')}`
+  const boxes = tables.flatMap(({ name, columns }) => [
+    `  ${name} {`,
+    ...columns.filter(({ isKey, references }) => isKey || references !== undefined).map(keyOf),
+    '  }',
+  ])
+  const lines = tables.flatMap(({ name, columns }) => {
+    const keys = columns.filter(({ isKey }) => isKey)
+    return columns
+      .filter(({ references }) => references !== undefined)
+      .map((column) => {
+        const many = column.isKey && keys.length === 1 ? '|' : '{'
+        return `  ${column.references} ||--o${many} ${name} : ${column.name}`
+      })
+  })
+  return ['```mermaid', 'erDiagram', ...lines, ...boxes, '```'].join('\n')
+}
+
+/** A section for each migration, with its tables. */
+function schemaTables(): string {
+  return readSchema()
+    .map(({ file, comment, tables }) =>
+      [`## [${file}](../migrations/${file})`, comment, ...tables.map(schemaTable)].join('\n\n'),
+    )
+    .join('\n\n')
+}
+
+function schemaTable({ name, comment, columns, writers, triggersOf }: Table): string {
+  const code = (names: string[]) => names.map((text) => `\`${text}\``).join(', ')
+  const written = [
+    writers.length > 0 ? code(writers.map((folder) => `${folder}/`)) : '',
+    triggersOf.length > 0 ? `the triggers of ${code(triggersOf)}` : '',
+  ].filter(Boolean)
+  const rows = columns.map((column) => [
+    column.isKey ? `**\`${column.name}\`**` : `\`${column.name}\``,
+    `\`${column.type}\`${column.isNullable ? '?' : ''}`,
+    [column.references === undefined ? '' : `Of \`${column.references}\`.`, column.comment]
+      .filter(Boolean)
+      .join(' '),
+  ])
+  return `### ${name}
+
+${comment}.
+
+Written by ${written.join(' and ') || 'its migration only'}.
+
+${tableOf(['Column', 'Type', 'Meaning'], rows)}`
 }
 
 function tableOf(head: string[], rows: string[][]): string {

@@ -93,11 +93,20 @@ export async function copyPetsWithProfiles(
     [pets.length],
   )
   const withIds = pets.map((line, index) => `${rows[index]?.id}\t${line}\n`).join('')
-  await copyLines(client, 'pets (id, name, category_id, status, request_id)', Buffer.from(withIds), onSent)
+  await copyLines(
+    client,
+    'copy pets (id, name, category_id, status, request_id) from stdin',
+    Buffer.from(withIds),
+    onSent,
+  )
   // For the events of the profiles. Those of the pets have the column request_id.
   await client.query(`select set_config('petstore.request_id', $1, true)`, [requestId])
   const profileLines = profiles.map(({ row, text }) => `${rows[row]?.id}\t${text}\n`).join('')
-  await copyLines(client, `pet_profiles (pet_id, ${WRITTEN_COLUMNS})`, Buffer.from(profileLines))
+  await copyLines(
+    client,
+    `copy pet_profiles (pet_id, ${WRITTEN_COLUMNS}) from stdin`,
+    Buffer.from(profileLines),
+  )
 }
 
 /**
@@ -105,11 +114,16 @@ export async function copyPetsWithProfiles(
  * `onSent` as soon as all lines are sent, while PostgreSQL may still be processing them.
  */
 export async function copyPetsFrom(client: Client, lines: Buffer, onSent: () => void): Promise<void> {
-  await copyLines(client, 'pets (name, category_id, status, request_id)', lines, onSent)
+  await copyLines(client, 'copy pets (name, category_id, status, request_id) from stdin', lines, onSent)
 }
 
-async function copyLines(client: Client, table: string, lines: Buffer, onSent?: () => void): Promise<void> {
-  const copying = client.query(copyFrom(`copy ${table} from stdin`))
+async function copyLines(
+  client: Client,
+  statement: string,
+  lines: Buffer,
+  onSent?: () => void,
+): Promise<void> {
+  const copying = client.query(copyFrom(statement))
   copying.write(lines, onSent)
   copying.end()
   await finished(copying)
