@@ -1,5 +1,8 @@
 # Reads and checks the values of cluster.env, for make-certificates and configure. POSIX sh.
 
+# In other locales, [A-Z] may exclude letters: I in Turkish.
+export LC_ALL=C
+
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$1" >&2
   exit 1
