@@ -12,6 +12,7 @@ import {
 } from '../support/api-fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { faultyFields } from '../support/pets.ts'
 
 interface ApiKey {
@@ -323,52 +324,54 @@ describe('calls of deprecated operations', () => {
     return response.body as Record<string, unknown>[]
   }
 
-  test('are listed by API key and operation, the most calls in the last 30 days first', async () => {
-    expect(await list()).toEqual([])
-    const [often, rarely] = [await issue({ name: 'often' }), await issue({ name: 'rarely' })]
-    await api.sql(
-      `insert into deprecated_calls (api_key_id, operation, day, calls) values
-        ($1, 'getPet', (now() at time zone 'utc')::date - 200, 1000), ($1, 'getPet', (now() at time zone 'utc')::date, 2),
-        ($2, 'getPet', (now() at time zone 'utc')::date - 29, 3), ($2, 'getPet', (now() at time zone 'utc')::date - 30, 4),
-        ($2, 'getDog', (now() at time zone 'utc')::date, 1)`,
-      [rarely.id, often.id],
-    )
-    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-    const removedAt = '2030-12-05T00:00:00.000Z'
-    const uses = await list()
-    expect(uses).toEqual([
-      {
-        apiKeyId: often.id,
-        apiKeyName: 'often',
-        operation: 'getPet',
-        calls: 7,
-        callsLast30Days: 3,
-        firstDay: day(30),
-        lastDay: day(29),
-        removedAt,
-      },
-      {
-        apiKeyId: rarely.id,
-        apiKeyName: 'rarely',
-        operation: 'getPet',
-        calls: 1002,
-        callsLast30Days: 2,
-        firstDay: day(200),
-        lastDay: day(0),
-        removedAt,
-      },
-      {
-        apiKeyId: often.id,
-        apiKeyName: 'often',
-        operation: 'getDog',
-        calls: 1,
-        callsLast30Days: 1,
-        firstDay: day(0),
-        lastDay: day(0),
-      },
-    ])
-    expect(await list('?limit=1')).toEqual(uses.slice(0, 1))
-  })
+  test('are listed by API key and operation, the most calls in the last 30 days first', () =>
+    onOneDay(async () => {
+      await api.sql('truncate deprecated_calls')
+      expect(await list()).toEqual([])
+      const [often, rarely] = [await issue({ name: 'often' }), await issue({ name: 'rarely' })]
+      await api.sql(
+        `insert into deprecated_calls (api_key_id, operation, day, calls) values
+          ($1, 'getPet', (now() at time zone 'utc')::date - 200, 1000), ($1, 'getPet', (now() at time zone 'utc')::date, 2),
+          ($2, 'getPet', (now() at time zone 'utc')::date - 29, 3), ($2, 'getPet', (now() at time zone 'utc')::date - 30, 4),
+          ($2, 'getDog', (now() at time zone 'utc')::date, 1)`,
+        [rarely.id, often.id],
+      )
+      const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+      const removedAt = '2030-12-05T00:00:00.000Z'
+      const uses = await list()
+      expect(uses).toEqual([
+        {
+          apiKeyId: often.id,
+          apiKeyName: 'often',
+          operation: 'getPet',
+          calls: 7,
+          callsLast30Days: 3,
+          firstDay: day(30),
+          lastDay: day(29),
+          removedAt,
+        },
+        {
+          apiKeyId: rarely.id,
+          apiKeyName: 'rarely',
+          operation: 'getPet',
+          calls: 1002,
+          callsLast30Days: 2,
+          firstDay: day(200),
+          lastDay: day(0),
+          removedAt,
+        },
+        {
+          apiKeyId: often.id,
+          apiKeyName: 'often',
+          operation: 'getDog',
+          calls: 1,
+          callsLast30Days: 1,
+          firstDay: day(0),
+          lastDay: day(0),
+        },
+      ])
+      expect(await list('?limit=1')).toEqual(uses.slice(0, 1))
+    }))
 
   test.each(['limit=0', 'limit=101', 'limit=x'])('rejects ?%s (400)', async (query) => {
     const response = await api.get(`/api-keys/deprecated-calls?${query}`)

@@ -6,6 +6,7 @@ import { freePort } from '../../src/data/demo/cluster.ts'
 import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
 import { startDeliverer } from '../support/deliveries.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { openReceiver } from '../support/webhook-receiver.ts'
 import { take } from './event-server.ts'
 
@@ -97,21 +98,22 @@ test('sells a pet: hold, completion, history and inventory', async () => {
   expect(await store.inventory()).toEqual({ ...before, sold: before.sold + 1 })
 })
 
-test('sells a pet for the price of the bargain, and returns the sales of the day', async () => {
-  const today = async () => (await store.figures({ days: 1 })).days[0]?.sales
-  const before = await today()
-  const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5 })
-  const order = await store.orders.place({ petId: pet.id, price: '129.00' })
-  expect(order).toMatchObject({ price: '129.00', currency: 'EUR' })
-  const sold = await store.orders.complete(order.id, { price: '119.00' })
-  expect(sold).toMatchObject({ status: 'completed', price: '119.00', currency: 'EUR' })
-  expect(await store.orders.complete(order.id, { price: '1.00' })).toEqual(sold)
-  const sales = await collect(
-    store.orders.list({ status: 'completed', sort: 'closedAt', closedFrom: sold.closedAt }),
-  )
-  expect(sales).toContainEqual(sold)
-  expect(await today()).toMatchObject({ orders: (before?.orders ?? 0) + 1 })
-})
+test('sells a pet for the price of the bargain, and returns the sales of the day', () =>
+  onOneDay(async () => {
+    const today = async () => (await store.figures({ days: 1 })).days[0]?.sales
+    const before = await today()
+    const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5 })
+    const order = await store.orders.place({ petId: pet.id, price: '129.00' })
+    expect(order).toMatchObject({ price: '129.00', currency: 'EUR' })
+    const sold = await store.orders.complete(order.id, { price: '119.00' })
+    expect(sold).toMatchObject({ status: 'completed', price: '119.00', currency: 'EUR' })
+    expect(await store.orders.complete(order.id, { price: '1.00' })).toEqual(sold)
+    const sales = await collect(
+      store.orders.list({ status: 'completed', sort: 'closedAt', closedFrom: sold.closedAt }),
+    )
+    expect(sales).toContainEqual(sold)
+    expect(await today()).toMatchObject({ orders: (before?.orders ?? 0) + 1 })
+  }))
 
 test('changes many pets: ids stay exact, and a change that fails has an error', async () => {
   const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })

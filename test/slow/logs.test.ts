@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { petstore, startService } from '../support/service.ts'
 
 const DATABASE_URL = await createTestDatabase()
@@ -84,34 +85,42 @@ test('logs a failure once, with its cause and the request id, and without row da
   expect(service.log()).not.toContain('not-for-the-log')
 })
 
-test('`api-keys list --deprecated` lists the keys that still call getPet, the number of calls and the days left', async () => {
-  const none = await petstore(['api-keys', 'list', '--deprecated'], {
-    DATABASE_URL: await createTestDatabase(),
-  })
-  expect(none.stdout).toContain('No key has called a deprecated operation.')
+test('`api-keys list --deprecated` lists the keys that still call getPet, the number of calls and the days left', () =>
+  onOneDay(async () => {
+    const none = await petstore(['api-keys', 'list', '--deprecated'], {
+      DATABASE_URL: await createTestDatabase(),
+    })
+    expect(none.stdout).toContain('No key has called a deprecated operation.')
 
-  const [one, two] = [await issue('old-app'), await issue('older-app')]
-  const services = [await startService(environment), await startService(environment)]
-  for (const service of services) {
-    const client = openTestClient({ origin: service.origin, apiKey: one })
-    for (let calls = 0; calls < 3; calls += 1) await client.get('/pets/1')
-    await client.get('/pets/2', { apiKey: two })
-    await client.get('/pets?id=1', { apiKey: two })
-  }
-  await Promise.all(services.map((service) => service.stop()))
+    await sql(DATABASE_URL, 'truncate deprecated_calls')
+    const [one, two] = [await issue('old-app'), await issue('older-app')]
+    const services = [await startService(environment), await startService(environment)]
+    for (const service of services) {
+      const client = openTestClient({ origin: service.origin, apiKey: one })
+      for (let calls = 0; calls < 3; calls += 1) await client.get('/pets/1')
+      await client.get('/pets/2', { apiKey: two })
+      await client.get('/pets?id=1', { apiKey: two })
+    }
+    await Promise.all(services.map((service) => service.stop()))
 
-  const { stdout } = await petstore(['api-keys', 'list', '--deprecated', '--json'], environment)
-  const today = new Date().toISOString().slice(0, 10)
-  const daysLeft = Math.ceil((Date.parse('2030-12-05T00:00:00Z') - Date.now()) / 86_400_000)
-  const use = { operation: 'getPet', firstDay: today, lastDay: today, daysLeft, apiKeyId: expect.any(Number) }
-  const uses = (JSON.parse(stdout) as { apiKeyName: string }[]).filter(({ apiKeyName }) =>
-    apiKeyName.startsWith('old'),
-  )
-  expect(uses).toEqual([
-    { ...use, apiKeyName: 'old-app', calls: 6, callsLast30Days: 6 },
-    { ...use, apiKeyName: 'older-app', calls: 2, callsLast30Days: 2 },
-  ])
-  const listed = await petstore(['api-keys', 'list', '--deprecated'], environment)
-  expect(listed.stdout).toMatch(/^ID +NAME +OPERATION +CALLS +LAST 30 DAYS +FIRST +LAST +DAYS LEFT$/m)
-  expect(listed.stdout).toMatch(new RegExp(`old-app +getPet +6 +6 +${today} +${today} +${daysLeft}`))
-})
+    const { stdout } = await petstore(['api-keys', 'list', '--deprecated', '--json'], environment)
+    const today = new Date().toISOString().slice(0, 10)
+    const daysLeft = Math.ceil((Date.parse('2030-12-05T00:00:00Z') - Date.now()) / 86_400_000)
+    const use = {
+      operation: 'getPet',
+      firstDay: today,
+      lastDay: today,
+      daysLeft,
+      apiKeyId: expect.any(Number),
+    }
+    const uses = (JSON.parse(stdout) as { apiKeyName: string }[]).filter(({ apiKeyName }) =>
+      apiKeyName.startsWith('old'),
+    )
+    expect(uses).toEqual([
+      { ...use, apiKeyName: 'old-app', calls: 6, callsLast30Days: 6 },
+      { ...use, apiKeyName: 'older-app', calls: 2, callsLast30Days: 2 },
+    ])
+    const listed = await petstore(['api-keys', 'list', '--deprecated'], environment)
+    expect(listed.stdout).toMatch(/^ID +NAME +OPERATION +CALLS +LAST 30 DAYS +FIRST +LAST +DAYS LEFT$/m)
+    expect(listed.stdout).toMatch(new RegExp(`old-app +getPet +6 +6 +${today} +${today} +${daysLeft}`))
+  }))

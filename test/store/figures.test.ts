@@ -7,6 +7,7 @@ import { databaseTimeZone, purgeFigures } from '../../src/store/figures/figures.
 import { type ApiFixture, openApiFixture } from '../support/api-fixture.ts'
 import { issueApiKey, startApp } from '../support/app.ts'
 import type { TestResponse } from '../support/client.ts'
+import { dayIn, onOneDay } from '../support/one-day.ts'
 import { faultyFields, rows } from '../support/pets.ts'
 
 interface Sales {
@@ -37,21 +38,17 @@ const total = ({ days }: Figures) => ({
   sold: days.reduce((sum, { sold }) => sum + sold, 0),
 })
 
-/** The day in a time zone, from Node instead of PostgreSQL. */
-function dayIn(timeZone: string, time = new Date()): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(time)
-}
-
-test('returns 30 days of zeros in UTC if there are no changes', async () => {
-  const own = await openApiFixture()
-  const found = await figures('', own)
-  expect(found.timeZone).toBe('UTC')
-  expect(found.days).toHaveLength(30)
-  expect(found.days.at(-1)).toEqual({ day: dayIn('UTC'), added: 0, sold: 0, sales: NO_SALES })
-  expect(total(found)).toEqual({ added: 0, sold: 0 })
-  const days = found.days.map(({ day }) => Date.parse(day))
-  expect(days).toEqual(days.map((_, index) => (days[0] as number) + index * 86_400_000))
-})
+test('returns 30 days of zeros in UTC if there are no changes', () =>
+  onOneDay(async () => {
+    const own = await openApiFixture()
+    const found = await figures('', own)
+    expect(found.timeZone).toBe('UTC')
+    expect(found.days).toHaveLength(30)
+    expect(found.days.at(-1)).toEqual({ day: dayIn('UTC'), added: 0, sold: 0, sales: NO_SALES })
+    expect(total(found)).toEqual({ added: 0, sold: 0 })
+    const days = found.days.map(({ day }) => Date.parse(day))
+    expect(days).toEqual(days.map((_, index) => (days[0] as number) + index * 86_400_000))
+  }))
 
 test('counts created pets as added, and changes to sold as sold', async () => {
   const before = total(await figures())
@@ -104,50 +101,51 @@ async function withoutFigures(): Promise<ApiFixture> {
   return own
 }
 
-test('coalesces identical requests that arrive during a statement, and reads for them again', async () => {
-  const own = await openApiFixture()
-  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
-  const statements: string[] = []
-  const db: Db = {
-    ...own.db,
-    read: async (statement) => {
-      const found = await own.db.read(statement)
-      statements.push(JSON.stringify(statement.values))
-      await isReleased
-      return found as never
-    },
-  }
-  const verify = apiKeyVerifier(own.db, 'production')
-  let arrived = 0
-  const petstore = await startApp(own.db, {
-    db,
-    verifyApiKey: (...key) => {
-      arrived += 1
-      return verify(...key)
-    },
-  })
-  const { text: reader } = await issueApiKey(own.db, { scopes: ['pets:read'] })
-  const { text: seller } = await issueApiKey(own.db, { scopes: ['pets:read', 'orders:read'] })
-  const read = (query: string, apiKey = seller) => petstore.get(`/store/figures?${query}`, { apiKey })
+test('coalesces identical requests that arrive during a statement, and reads for them again', () =>
+  onOneDay(async () => {
+    const own = await openApiFixture()
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+    const statements: string[] = []
+    const db: Db = {
+      ...own.db,
+      read: async (statement) => {
+        const found = await own.db.read(statement)
+        statements.push(JSON.stringify(statement.values))
+        await isReleased
+        return found as never
+      },
+    }
+    const verify = apiKeyVerifier(own.db, 'production')
+    let arrived = 0
+    const petstore = await startApp(own.db, {
+      db,
+      verifyApiKey: (...key) => {
+        arrived += 1
+        return verify(...key)
+      },
+    })
+    const { text: reader } = await issueApiKey(own.db, { scopes: ['pets:read'] })
+    const { text: seller } = await issueApiKey(own.db, { scopes: ['pets:read', 'orders:read'] })
+    const read = (query: string, apiKey = seller) => petstore.get(`/store/figures?${query}`, { apiKey })
 
-  const first = read('days=1')
-  await expect.poll(() => statements.length).toBe(1)
-  await own.end('complete', (await own.hold()).id)
-  const second = Array.from({ length: 30 }, () => read('days=1'))
-  await expect.poll(() => arrived).toBe(31)
-  const others = [read('days=2'), read('days=1&timeZone=Asia/Tokyo'), read('days=1', reader)]
-  const isFirst = (values: string) => values === statements[0]
-  await expect.poll(() => statements.filter((values) => !isFirst(values)).length).toBe(3)
-  release()
+    const first = read('days=1')
+    await expect.poll(() => statements.length).toBe(1)
+    await own.end('complete', (await own.hold()).id)
+    const second = Array.from({ length: 30 }, () => read('days=1'))
+    await expect.poll(() => arrived).toBe(31)
+    const others = [read('days=2'), read('days=1&timeZone=Asia/Tokyo'), read('days=1', reader)]
+    const isFirst = (values: string) => values === statements[0]
+    await expect.poll(() => statements.filter((values) => !isFirst(values)).length).toBe(3)
+    release()
 
-  const ordersOf = async (response: Promise<TestResponse>) =>
-    ((await response).body as Figures).days.at(-1)?.sales?.orders
-  expect(await ordersOf(first)).toBe(0)
-  expect(new Set(await Promise.all(second.map(ordersOf)))).toEqual(new Set([1]))
-  expect(await Promise.all(others.map(ordersOf))).toEqual([1, 1, undefined])
-  // Two statements can be in flight, besides up to 8 that stall, as these do.
-  expect(statements.filter(isFirst).length).toBeLessThanOrEqual(12)
-})
+    const ordersOf = async (response: Promise<TestResponse>) =>
+      ((await response).body as Figures).days.at(-1)?.sales?.orders
+    expect(await ordersOf(first)).toBe(0)
+    expect(new Set(await Promise.all(second.map(ordersOf)))).toEqual(new Set([1]))
+    expect(await Promise.all(others.map(ordersOf))).toEqual([1, 1, undefined])
+    // Two statements can be in flight, besides up to 8 that stall, as these do.
+    expect(statements.filter(isFirst).length).toBeLessThanOrEqual(12)
+  }, 'Asia/Tokyo'))
 
 const ZONES = [
   'UTC',
@@ -159,24 +157,26 @@ const ZONES = [
 ]
 
 // Some of the days have 23 or 25 hours, unless the clocks have not changed for 90 days.
-test.each(ZONES)('a day starts and ends at midnight in %s', async (timeZone) => {
-  const own = await withoutFigures()
-  // The first day has one pet at its start and one at its end, the second day has two of each, and so on.
-  await own.sql(
-    `insert into outbox (at, type, count, pet_ids)
-      select at, 'pet.created', n, array_fill(1::bigint, array[n])
-      from generate_series(1, 90) as n
-      cross join lateral (select (now() at time zone $1)::date - 90 + n as day) as days
-      cross join lateral (values
-        (least(day::timestamp at time zone $1, (day - 1 + time '23:59:59.999') at time zone $1 + interval '1 ms')),
-        ((day + time '23:59:59.999') at time zone $1)
-      ) as edges (at)`,
-    [timeZone],
-  )
-  const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
-  expect(days.at(-1)?.day).toBe(dayIn(timeZone))
-  expect(days.map(({ added }) => added)).toEqual(Array.from({ length: 90 }, (_, index) => 2 * (index + 1)))
-})
+test.each(ZONES)('a day starts and ends at midnight in %s', (timeZone) =>
+  onOneDay(async () => {
+    const own = await withoutFigures()
+    // The first day has one pet at its start and one at its end, the second day has two of each, and so on.
+    await own.sql(
+      `insert into outbox (at, type, count, pet_ids)
+        select at, 'pet.created', n, array_fill(1::bigint, array[n])
+        from generate_series(1, 90) as n
+        cross join lateral (select (now() at time zone $1)::date - 90 + n as day) as days
+        cross join lateral (values
+          (least(day::timestamp at time zone $1, (day - 1 + time '23:59:59.999') at time zone $1 + interval '1 ms')),
+          ((day + time '23:59:59.999') at time zone $1)
+        ) as edges (at)`,
+      [timeZone],
+    )
+    const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
+    expect(days.at(-1)?.day).toBe(dayIn(timeZone))
+    expect(days.map(({ added }) => added)).toEqual(Array.from({ length: 90 }, (_, index) => 2 * (index + 1)))
+  }, timeZone),
+)
 
 describe('sales', () => {
   /** Completes an order with this price. */
@@ -190,36 +190,38 @@ describe('sales', () => {
   }
   const salesOfToday = async (own: ApiFixture) => (await figures('?days=1', own)).days[0]?.sales
 
-  test('are the completed orders of the day, with the exact sum of their prices in each currency', async () => {
-    const own = await openApiFixture()
-    for (const price of ['0.10', '9999999999.99', '0.00']) await sell(own, price)
-    for (const price of ['1200', '300']) await sell(own, price, 'JPY')
-    // In binary floating point, 0.10 + 0.20 is not 0.30.
-    for (const price of ['0.10', '0.20']) await sell(own, price, 'USD')
-    await sell(own)
-    const totals = [
-      { currency: 'EUR', amount: '10000000000.09' },
-      { currency: 'JPY', amount: '1500' },
-      { currency: 'USD', amount: '0.30' },
-    ]
-    expect(await salesOfToday(own)).toEqual({ orders: 8, withoutPrice: 1, totals })
+  test('are the completed orders of the day, with the exact sum of their prices in each currency', () =>
+    onOneDay(async () => {
+      const own = await openApiFixture()
+      for (const price of ['0.10', '9999999999.99', '0.00']) await sell(own, price)
+      for (const price of ['1200', '300']) await sell(own, price, 'JPY')
+      // In binary floating point, 0.10 + 0.20 is not 0.30.
+      for (const price of ['0.10', '0.20']) await sell(own, price, 'USD')
+      await sell(own)
+      const totals = [
+        { currency: 'EUR', amount: '10000000000.09' },
+        { currency: 'JPY', amount: '1500' },
+        { currency: 'USD', amount: '0.30' },
+      ]
+      expect(await salesOfToday(own)).toEqual({ orders: 8, withoutPrice: 1, totals })
 
-    await own.end('cancel', (await own.hold()).id)
-    await own.makeOverdue((await own.hold()).id)
-    await own.hold()
-    await own.sql(`update orders set price = 5, currency = 'EUR' where status <> 'completed'`)
-    await own.patch((await own.addPet()).id, { status: 'sold' })
-    const { days } = await figures('?days=1', own)
-    expect(days).toMatchObject([{ sold: 9, sales: { orders: 8, withoutPrice: 1, totals } }])
-  })
+      await own.end('cancel', (await own.hold()).id)
+      await own.makeOverdue((await own.hold()).id)
+      await own.hold()
+      await own.sql(`update orders set price = 5, currency = 'EUR' where status <> 'completed'`)
+      await own.patch((await own.addPet()).id, { status: 'sold' })
+      const { days } = await figures('?days=1', own)
+      expect(days).toMatchObject([{ sold: 9, sales: { orders: 8, withoutPrice: 1, totals } }])
+    }))
 
-  test('include an order as soon as it is completed', async () => {
-    const own = await openApiFixture()
-    const { id } = await own.hold()
-    await own.end('complete', id)
-    const { body } = await own.get('/store/figures?days=1')
-    expect((body as Figures).days[0]).toMatchObject({ sales: { ...NO_SALES, orders: 1, withoutPrice: 1 } })
-  })
+  test('include an order as soon as it is completed', () =>
+    onOneDay(async () => {
+      const own = await openApiFixture()
+      const { id } = await own.hold()
+      await own.end('complete', id)
+      const { body } = await own.get('/store/figures?days=1')
+      expect((body as Figures).days[0]).toMatchObject({ sales: { ...NO_SALES, orders: 1, withoutPrice: 1 } })
+    }))
 
   test('are absent for an API key without the scope orders:read', async () => {
     const { text: apiKey } = await issueApiKey(api.db, { scopes: ['pets:read'] })
@@ -228,31 +230,33 @@ describe('sales', () => {
   })
 
   let shared: Promise<ApiFixture> | undefined
-  test.each(ZONES)('of a day start and end at midnight in %s', async (timeZone) => {
-    shared ??= openApiFixture()
-    const own = await shared
-    // The first day has one order at its start and one at its end, the second day has two of each, and so on.
-    await own.sql(
-      `truncate orders restart identity; insert into pets (id, name, category_id) values (1, 'x', 1) on conflict do nothing;
-        insert into orders (pet_id, placed_by, created_at, expires_at, closed_at, status, price, currency)
-        select 1, 1, at - interval '1 minute', at + interval '1 hour', at, 'completed', 0.01, 'EUR'
-        from generate_series(1, 90) as n
-        cross join lateral (select (now() at time zone '${timeZone}')::date - 90 + n as day) as days
-        cross join lateral (values
-          (least(day::timestamp at time zone '${timeZone}',
-            (day - 1 + time '23:59:59.999999') at time zone '${timeZone}' + interval '1 microsecond')),
-          ((day + time '23:59:59.999999') at time zone '${timeZone}')
-        ) as edges (at)
-        cross join generate_series(1, n)`,
-    )
-    const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
-    const expected = Array.from({ length: 90 }, (_, index) => ({
-      orders: 2 * (index + 1),
-      withoutPrice: 0,
-      totals: [{ currency: 'EUR', amount: ((2 * (index + 1)) / 100).toFixed(2) }],
-    }))
-    expect(days.map(({ sales }) => sales)).toEqual(expected)
-  })
+  test.each(ZONES)('of a day start and end at midnight in %s', (timeZone) =>
+    onOneDay(async () => {
+      shared ??= openApiFixture()
+      const own = await shared
+      // The first day has one order at its start and one at its end, the second day has two of each, and so on.
+      await own.sql(
+        `truncate orders restart identity; insert into pets (id, name, category_id) values (1, 'x', 1) on conflict do nothing;
+          insert into orders (pet_id, placed_by, created_at, expires_at, closed_at, status, price, currency)
+          select 1, 1, at - interval '1 minute', at + interval '1 hour', at, 'completed', 0.01, 'EUR'
+          from generate_series(1, 90) as n
+          cross join lateral (select (now() at time zone '${timeZone}')::date - 90 + n as day) as days
+          cross join lateral (values
+            (least(day::timestamp at time zone '${timeZone}',
+              (day - 1 + time '23:59:59.999999') at time zone '${timeZone}' + interval '1 microsecond')),
+            ((day + time '23:59:59.999999') at time zone '${timeZone}')
+          ) as edges (at)
+          cross join generate_series(1, n)`,
+      )
+      const { days } = await figures(`?days=90&timeZone=${timeZone}`, own)
+      const expected = Array.from({ length: 90 }, (_, index) => ({
+        orders: 2 * (index + 1),
+        withoutPrice: 0,
+        totals: [{ currency: 'EUR', amount: ((2 * (index + 1)) / 100).toFixed(2) }],
+      }))
+      expect(days.map(({ sales }) => sales)).toEqual(expected)
+    }, timeZone),
+  )
 })
 
 /** The date and time in a time zone, from Node instead of PostgreSQL. */
@@ -286,18 +290,20 @@ test.each([
   ['met', 'Europe/Brussels'],
   ['EET', 'Europe/Athens'],
   ['WET', 'Europe/Lisbon'],
-])('the days of %s are those of %s', async (timeZone, zone) => {
-  const own = await withoutFigures()
-  await own.sql(
-    `insert into outbox (at, type, count, pet_ids)
-      select ((now() at time zone $1)::date - n)::timestamp at time zone $1, 'pet.created', 1, array[n]
-      from generate_series(1, 90) as n`,
-    [zone],
-  )
-  const found = await figures(`?days=90&timeZone=${timeZone}`, own)
-  expect(found.timeZone).toBe(timeZone)
-  expect(found.days).toEqual((await figures(`?days=90&timeZone=${zone}`, own)).days)
-})
+])('the days of %s are those of %s', (timeZone, zone) =>
+  onOneDay(async () => {
+    const own = await withoutFigures()
+    await own.sql(
+      `insert into outbox (at, type, count, pet_ids)
+        select ((now() at time zone $1)::date - n)::timestamp at time zone $1, 'pet.created', 1, array[n]
+        from generate_series(1, 90) as n`,
+      [zone],
+    )
+    const found = await figures(`?days=90&timeZone=${timeZone}`, own)
+    expect(found.timeZone).toBe(timeZone)
+    expect(found.days).toEqual((await figures(`?days=90&timeZone=${zone}`, own)).days)
+  }, zone),
+)
 
 test('accepts 1 to 90 days', async () => {
   expect((await figures('?days=1')).days).toHaveLength(1)
