@@ -4,9 +4,11 @@ import { type PastStep, planPast } from '../../src/data/demo/demo-past.ts'
 import { PET_COUNT } from '../../src/data/demo/demo-pets.ts'
 import { addDemoShop } from '../../src/data/demo/demo-shop.ts'
 import { type ApiFixture, openApiFixture } from '../support/api-fixture.ts'
+import type { TestResponse } from '../support/client.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { auditFeed } from '../support/feed-audit.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { onOneDay } from '../support/one-day.ts'
 import { asOwner, asVerifier } from '../support/roles.ts'
 import { auditStore } from '../support/store-audit.ts'
 
@@ -96,11 +98,16 @@ test('the same pets are sold and held at the same prices, whenever the shop is o
   for (const facts of others) expect(facts).toEqual(first)
 })
 
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
 let api: ApiFixture
-beforeAll(async () => {
-  api = await openApiFixture()
-  expect(await addDemoShop(openTestDatabase(asOwner(api.databaseUrl), 1))).toBe(PET_COUNT)
-})
+let figures: TestResponse
+beforeAll(() =>
+  onOneDay(async () => {
+    api = await openApiFixture()
+    expect(await addDemoShop(openTestDatabase(asOwner(api.databaseUrl), 1))).toBe(PET_COUNT)
+    figures = await api.get(`/store/figures?days=90&timeZone=${encodeURIComponent(timeZone)}`)
+  }, timeZone),
+)
 
 test('`petstore verify` and the audits of the tests find no fault', async () => {
   expect(await auditStore(api.databaseUrl)).toEqual([])
@@ -111,9 +118,7 @@ test('`petstore verify` and the audits of the tests find no fault', async () => 
 })
 
 test('its figures per day equal its pets, sales and inventory', async () => {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-  const { body } = await api.get(`/store/figures?days=90&timeZone=${encodeURIComponent(timeZone)}`)
-  const { days, countedSince } = body as {
+  const { days, countedSince } = figures.body as {
     countedSince?: string
     days: { added: number; sold: number; sales: { orders: number; totals: unknown[] } }[]
   }
