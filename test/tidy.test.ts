@@ -108,6 +108,34 @@ test('every planted defect names a test that exists', () => {
   expect(missing.map(({ test: path, title }) => `${path}: ${title}`)).toEqual([])
 })
 
+/** What would give the same commit another result. test/README.md says what to use instead. */
+const NOT_REPEATABLE: [pattern: RegExp, allowed: string[]][] = [
+  // The seed of each nightly round, and categories and secrets whose value does not matter.
+  [
+    /\brandom(?:Int|Bytes)\(|\bgetRandomValues\(/,
+    ['test/nightly.ts', 'test/support/pets.ts', 'test/client/webhooks.test.ts'],
+  ],
+  // The locale of the host.
+  [/\.toLocale\w*\((?!'en)|\.localeCompare\(|\bIntl\.\w+\((?!'|\)\.resolvedOptions)/, []],
+  // The number and the load of the CPUs.
+  [/\bavailableParallelism\(|\bcpus\(\)|\bloadavg\(/, []],
+  // The Git history.
+  [
+    /'git', \[?'(?:archive|blame|branch|describe|diff|log|merge-base|rev-list|show)\b/,
+    ['test/support/version-1.ts'],
+  ],
+]
+
+test('no test depends on unseeded values, on the locale or the CPUs of the host, or on the Git history', () => {
+  const tests = filesIn('test', /\.ts$/).filter((path) => path !== 'test/tidy.test.ts')
+  const wrong = NOT_REPEATABLE.flatMap(([pattern, allowed]) =>
+    tests
+      .filter((path) => !allowed.includes(path) && pattern.test(read(path)))
+      .map((path) => `${path}: ${pattern.exec(read(path))?.[0]}`),
+  )
+  expect(wrong).toEqual([])
+})
+
 /** What the repository must not name: nothing of it is published, and it has no public address. */
 const NOT_OURS: [pattern: RegExp, why: string][] = [
   [/\b(?:github|gitlab|codeberg)\.(?:com|org)[/:]/, 'a repository that is not ours'],

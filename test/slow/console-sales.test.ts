@@ -6,6 +6,7 @@ import { Petstore } from '../../client/src/petstore.ts'
 import { addDemoPets } from '../support/demo-pets.ts'
 import { accessibilityFaults } from '../support/browser.ts'
 import { sql } from '../support/database.ts'
+import { untilAfterMidnight } from '../support/one-day.ts'
 import { confirmSale, KEEP_MESSAGES, rowOf, sellHeld, startConsole } from '../support/console.ts'
 
 const { service, databaseUrl, signIn, issueKey } = await startConsole(addDemoPets)
@@ -24,6 +25,7 @@ const total = (page: Page, label: string) =>
   page.locator('.sales-totals > div').filter({ hasText: label }).getByRole('definition').allTextContents()
 
 test('prices a litter, bargains, sells, and closes the day', async () => {
+  await untilAfterMidnight()
   const { page, faults } = await signIn('/')
   const form = await openForm(page)
   await form.getByLabel('Price').fill('250')
@@ -82,6 +84,7 @@ test('prices a litter, bargains, sells, and closes the day', async () => {
 })
 
 test('the page of sales counts what the total does not include, and marks a pet that was brought back', async () => {
+  await untilAfterMidnight()
   const { page } = await signIn('/sales')
   const before = await other.figures({ days: 1 })
   const [sold, set] = await Promise.all(
