@@ -2,13 +2,13 @@
 # Runs a command 40 days ahead, in another time zone and locale, where the tests must have the same result:
 #
 #   test/another-day.sh npm test -- test/store
-#   AT='2028-02-29 11:59:30Z' ZONE=Europe/Berlin LOCALE=de_DE.UTF-8 test/another-day.sh npm test -- test/store
+#   TEST_AT='2028-02-29 11:59:30Z' TEST_ZONE=Europe/Berlin TEST_LOCALE=de_DE.UTF-8 test/another-day.sh npm test -- test/store
 #
 # Run it as root on Debian 12: it installs missing packages with apt-get. It does not change the clock of the host. Programs
 # in Go, such as Prometheus and nats-server, and those in another root directory keep that clock.
 set -euo pipefail
-zone=${ZONE:-Pacific/Auckland}
-locale=${LOCALE:-tr_TR.UTF-8}
+zone=${TEST_ZONE:-Pacific/Auckland}
+locale=${TEST_LOCALE:-tr_TR.UTF-8}
 library=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketimeMT.so.1
 
 if [ "${1:-}" != --inside ]; then
@@ -29,7 +29,7 @@ rm -r "$copy"
 ln -sfn "/usr/share/zoneinfo/$zone" /etc/localtime
 echo "$zone" > /etc/timezone
 seconds=$((40 * 86400))
-if [ -n "${AT:-}" ]; then seconds=$(($(date --date="$AT" +%s) - $(date +%s))); fi
+if [ -n "${TEST_AT:-}" ]; then seconds=$(($(date --date="$TEST_AT" +%s) - $(date +%s))); fi
 printf '%+d\n' "$seconds" > /etc/faketimerc
 # Hides two of its functions. With them, a signal handler of PostgreSQL reads the clock of the host, so no timeout expires.
 LC_ALL=C sed 's/epoll_wait/epoll_WAIT/g; s/epoll_pwait/epoll_pWAIT/g' "$library" > /etc/faketime.so

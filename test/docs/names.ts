@@ -128,14 +128,14 @@ export function otherPaths({ spans, text }: Document): string[] {
 const VARIABLES_OF_TOOLS = new Set(
   [
     ...files
-      .filter((file) => /^(?:test|bench|dev|drill|examples)\/.*\.ts$|^\.ci\/run$/.test(file))
-      .flatMap((file) => read(file).match(/^.*process\.env.*$|^(?:export )?[A-Z_]+=/gm) ?? []),
+      .filter((file) => /^(?:test|bench|dev|drill|examples)\/.*\.ts$|^\.ci\/run$|^test\/.*\.sh$/.test(file))
+      .flatMap((file) => read(file).match(/^.*process\.env.*$|^(?:export )?[A-Z_]+=|\$\{[A-Z_]+:-/gm) ?? []),
     ...files.filter((file) => /^(?:Dockerfile|compose\.yaml|deploy\/.*)$/.test(file)).map(read),
   ].flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
 )
 /** Variables of programs that pages use. */
 const VARIABLES_OF_PROGRAMS =
-  /^(?:DEBIAN_FRONTEND|ARGS|NODE_EXTRA_CA_CERTS|OTEL_SDK_DISABLED|EXTRAOPTS|PATRONICTL_CONFIG_FILE|ETCDCTL_(?:CACERT|CERT|KEY|ENDPOINTS))$/
+  /^(?:TZ|LANG|DEBIAN_FRONTEND|ARGS|NODE_EXTRA_CA_CERTS|OTEL_SDK_DISABLED|EXTRAOPTS|PATRONICTL_CONFIG_FILE|ETCDCTL_(?:CACERT|CERT|KEY|ENDPOINTS))$/
 /** Words in capitals that are not variables. */
 const NOT_VARIABLES =
   /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|SIG[A-Z]+|NO_COLOR|PATH|FOLDER|API_KEY|JSON|CSV|UTF|NUL|LINK)$/
