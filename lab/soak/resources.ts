@@ -1,10 +1,9 @@
 // Reads the metrics of both instances every few seconds: memory, open files, handles and connections to PostgreSQL.
-import { valueOf } from '../../src/cli/top/gauges.ts'
-import { parseMetrics as parseJson } from '../../src/cli/top/metrics.ts'
+import { type Metrics, valueOf } from '../../src/telemetry/scraping/metrics.ts'
+import { scrape } from '../../src/telemetry/scraping/scrape.ts'
 import { repeat } from '../parts/repeat.ts'
 
 const SAMPLED_EVERY_MS = 5_000
-const REQUEST_TIMEOUT_MS = 2_000
 const BYTES_PER_MB = 1e6
 
 /** The metrics that are read, as the service names them. */
@@ -36,30 +35,17 @@ export function startResourceSampler(adminUrls: readonly string[]): ResourceSamp
   const samples: ResourceSample[] = []
   const stop = repeat(SAMPLED_EVERY_MS, async () => {
     const second = (performance.now() - startedAt) / 1000
-    const texts = await Promise.all(adminUrls.map(readMetrics))
-    for (const [instance, text] of texts.entries()) {
-      if (text !== undefined) samples.push({ instance, second, ...parseMetrics(text) })
+    // An instance that returns no metrics in time has no sample.
+    const scraped = await Promise.all(adminUrls.map((url) => scrape(new URL(url)).catch(() => undefined)))
+    for (const [instance, metrics] of scraped.entries()) {
+      if (metrics !== undefined) samples.push({ instance, second, ...resourcesOf(metrics) })
     }
   })
   return { samples: () => [...samples], stop }
 }
 
-/** Undefined if the instance returns no metrics in time. */
-async function readMetrics(adminUrl: string): Promise<string | undefined> {
-  try {
-    const response = await fetch(`${adminUrl}/metrics`, {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-    return response.ok ? await response.text() : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** Throws if the service does not expose one of the metrics. */
-export function parseMetrics(text: string): Record<Resource, number> {
-  const metrics = parseJson(text)
+export function resourcesOf(metrics: Metrics): Record<Resource, number> {
   const values = RESOURCES.map((resource): [Resource, number] => {
     const [name, selector] = METRICS[resource]
     const found = valueOf(metrics, name, selector)

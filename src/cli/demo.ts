@@ -94,7 +94,7 @@ async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal)
   const ended = stopTogether(processes, signal).finally(() => over.abort())
   // A busy host can need long, and nobody would see the API key later.
   const ending = AbortSignal.any([signal, over.signal])
-  if (await isReady(adminPort, ending, Number.POSITIVE_INFINITY)) printWelcome(port, adminPort, apiKey)
+  if (await isReady(adminPort, ending, Number.POSITIVE_INFINITY)) printWelcome(port, apiKey)
   await ended
   // The processes run until a signal, so without one they have failed.
   if (!signal.aborted) throw new Error('The service ended. See its messages above.')
@@ -167,14 +167,14 @@ Or pass the folder of an installed PostgreSQL, version 15 to 18: petstore demo -
   }
 }
 
-function printWelcome(port: string, adminPort: string, apiKey: string): void {
+function printWelcome(port: string, apiKey: string): void {
   const origin = `http://127.0.0.1:${port}`
   print(`Console    ${origin}/
 Service    ${origin}/v1
 Reference  ${origin}/docs
 API key    ${apiKey}`)
   say(`
-Sign in to the console with the API key. To watch the service: petstore top 127.0.0.1:${adminPort}
+Sign in to the console with the API key.
 Press Ctrl-C to stop.`)
 }
 

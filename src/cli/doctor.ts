@@ -9,6 +9,7 @@ import type { Reader } from '../db/database.ts'
 import { connectClient, readHostStates } from '../db/failover/hosts.ts'
 import { isLoopbackHost } from '../values/ip-address.ts'
 import { checkArchiving } from './doctor/archiving.ts'
+import { checkCertificate } from './doctor/certificate.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
 import { checkCurrency } from './doctor/currency.ts'
@@ -16,10 +17,12 @@ import { type Finding, messageOf } from './doctor/finding.ts'
 import { checkPatroni } from './doctor/patroni.ts'
 import { checkPlanner } from './doctor/planner.ts'
 import { checkPooler, type PoolerResult } from './doctor/pooler.ts'
+import { checkProcesses } from './doctor/processes.ts'
 import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
 import { checkRoles } from './doctor/roles.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
+import { checkStore } from './doctor/store.ts'
 import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
@@ -31,6 +34,7 @@ const SERVER_VERSION_MIN = 150_000
 interface DoctorOptions {
   json?: boolean
   patroni?: URL
+  url?: URL[]
 }
 
 export function addDoctor(program: Command): void {
@@ -45,13 +49,19 @@ export function addDoctor(program: Command): void {
       'REST address of a Patroni node: also check the version and the settings of Patroni',
       parseAddress,
     )
+    .option(
+      '--url <urls...>',
+      'admin ports (ADMIN_PORT) of running processes, serve and deliver: also check their metrics',
+      addAddress,
+    )
     .addHelpText(
       'after',
-      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExamples:\n  petstore doctor --json\n  petstore doctor --patroni https://10.0.0.11:8008',
+      '\nFor each fault and each warning, the command prints how to fix it.\n\nExit codes:\n  0  no check found a fault; there may be warnings\n  1  at least one check found a fault\n\nExamples:\n  petstore doctor --json\n  petstore doctor --url http://127.0.0.1:9091 http://127.0.0.1:9092 http://127.0.0.1:9190\n  petstore doctor --patroni https://10.0.0.11:8008',
     )
     .action(async (options: DoctorOptions) => {
       const findings = await examine()
       if (options.patroni !== undefined) findings.push(await checkPatroni(options.patroni))
+      if (options.url !== undefined) findings.push(...(await checkProcesses(options.url)))
       if (options.json) print(JSON.stringify(findings, null, 2))
       else for (const finding of findings) print(toLines(finding))
       if (findings.some((finding) => finding.state === 'fault')) process.exitCode = EXIT_FAILED
@@ -63,6 +73,12 @@ function parseAddress(text: string): URL {
   if (url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`)
     return url
   throw new InvalidArgumentError('Use a URL such as http://10.0.0.11:8008.')
+}
+
+/** A process that is named twice is read once. */
+function addAddress(text: string, before: URL[] = []): URL[] {
+  const url = parseAddress(text)
+  return before.some(({ origin }) => origin === url.origin) ? before : [...before, url]
 }
 
 async function examine(): Promise<Finding[]> {
@@ -97,11 +113,15 @@ interface Examined {
   pooler: PoolerResult
 }
 
+/** Some checks have several findings, or none. */
+type Found = Finding | Finding[]
+
 /** The checks of a database that can be used, in the order in which they run and are printed. */
-const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding | Finding[]>> = {
+const CHECKS: Record<string, (examined: Examined) => Found | Promise<Found>> = {
   hosts: ({ config }) => checkHosts(config),
   pooler: ({ pooler }) => pooler.finding,
   encryption: ({ config }) => checkEncryption(config),
+  certificate: ({ client }) => checkCertificate(client),
   schema: ({ db }) => checkSchema(db),
   privileges: ({ db }) => checkPrivileges(db),
   roles: ({ db }) => checkRoles(db),
@@ -114,11 +134,12 @@ const CHECKS: Record<string, (examined: Examined) => Finding | Promise<Finding |
   waits: ({ db }) => checkWaits(db),
   currency: ({ db, config }) => checkCurrency(db, config.CURRENCY),
   webhooks: ({ db }) => checkWebhooks(db),
+  store: ({ db }) => checkStore(db),
   restores: ({ db }) => checkRestores(db),
   clock: ({ client }) => checkClock(client),
 }
 /** While the service waits for a lock, these checks would report the consequences, or wait too. */
-const WITHOUT_WAITS = new Set(['currency', 'webhooks', 'restores'])
+const WITHOUT_WAITS = new Set(['currency', 'webhooks', 'store', 'restores'])
 
 async function examineDatabase(client: Client, config: Config): Promise<Finding[]> {
   const server = await checkServer(client)
@@ -136,10 +157,7 @@ async function examineDatabase(client: Client, config: Config): Promise<Finding[
 }
 
 /** A check that fails does not hide the results of the others: on a busy server, a timeout can cancel any statement. */
-async function attempt(
-  check: string,
-  work: () => Finding | Promise<Finding | Finding[]>,
-): Promise<Finding[]> {
+async function attempt(check: string, work: () => Found | Promise<Found>): Promise<Finding[]> {
   try {
     return [await work()].flat()
   } catch (error) {

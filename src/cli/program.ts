@@ -20,7 +20,6 @@ import { addRestoreChecks } from './restore-checks.ts'
 import { addServe, StartFailure } from './serve.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { exitOnClosedOutput, paint, say, wrapProse } from './terminal/terminal.ts'
-import { addTop } from './top.ts'
 import { addVerify } from './verify.ts'
 import { addWebhooks } from './webhooks.ts'
 
@@ -43,14 +42,13 @@ Examples:
   petstore serve                              serve requests on port 3000
   petstore import pets.csv                    add the pets in a CSV file
   petstore doctor                             find problems, and how to fix them
-  petstore top                                watch a running service
   petstore pets list --status available       list the available pets
   petstore events tail                        print changes as they happen
   petstore webhooks create https://…          send changes to a URL
   petstore mcp                                let an assistant use the store
   petstore demo                               try Petstore with its own database
 
-The commands under "Run the service" need DATABASE_URL, except top and demo. docs/configuration.md lists all environment variables.
+The commands under "Run the service" need DATABASE_URL, except demo. docs/configuration.md lists all environment variables.
 The other commands need PETSTORE_API_KEY, and PETSTORE_URL unless the service listens on
 127.0.0.1:3000. See docs/command-line.md.`,
     )
@@ -62,7 +60,6 @@ The other commands need PETSTORE_API_KEY, and PETSTORE_URL unless the service li
   addImport(program)
   addExport(program)
   addDoctor(program)
-  addTop(program)
   addVerify(program)
   addRestoreChecks(program)
   addDemo(program)

@@ -243,11 +243,6 @@ export function readClientConfig(url?: string, environment: Environment = proces
   return readTable(CLIENT_VARIABLES, { ...environment, ...(url !== undefined && { PETSTORE_URL: url }) })
 }
 
-/** The address of the admin port, for a command that needs no other setting. */
-export function readAdminConfig(environment: Environment = process.env) {
-  return readTable({ ADMIN_HOST: VARIABLES.ADMIN_HOST, ADMIN_PORT: VARIABLES.ADMIN_PORT }, environment)
-}
-
 function readTable<Of extends Table>(
   table: Of,
   environment: Environment,

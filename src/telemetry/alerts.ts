@@ -1,5 +1,5 @@
 // Every alert on the metrics of Petstore. `npm run openapi` writes deploy/monitoring/alerts.yaml and the table of
-// docs/runbook.md from this table. `petstore top`, the dashboards and the drill of alerts use its limits.
+// docs/runbook.md from this table. `petstore doctor`, the dashboards and the drill of alerts use its limits.
 
 export const DAY_SECONDS = 86_400
 /** The goal is that at most this share of the requests fails. */

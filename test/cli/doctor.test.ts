@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkClock } from '../../src/cli/doctor/clock.ts'
 import { createTestDatabase, sql, untilBlocked } from '../support/database.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -45,7 +45,7 @@ test('reports ok for every check of a valid installation and exits with 0', asyn
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits currency webhooks restores clock',
+    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits currency webhooks events holds api-keys deprecations restores clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
@@ -289,6 +289,68 @@ test('warns about enabled webhooks that no process delivers, and says what to st
   })
 })
 
+test('warns about late events and overdue holds, under the limits of their alerts, and says what to start', async () => {
+  const databaseUrl = await createDurableDatabase()
+  await sql(databaseUrl, `insert into pets (name, category_id) values ('Rex', 1), ('Ida', 1)`)
+  await sql(
+    databaseUrl,
+    `insert into orders (pet_id, placed_by, created_at, expires_at)
+      select id, 1, now() - interval '1 day', now() - interval '11 s' from pets where name = 'Rex'`,
+  )
+  await sql(databaseUrl, `update outbox set at = now() - interval '11 s'`)
+  const { code, found } = await examine({ DATABASE_URL: databaseUrl })
+  expect(code).toBe(0)
+  expect(found.filter(({ check }) => check === 'events' || check === 'holds')).toEqual([
+    {
+      check: 'events',
+      state: 'warning',
+      message: expect.stringMatching(/^the oldest change without an event is \d+ (?:second|minute)s old$/),
+      remedy: expect.stringMatching(/^Start petstore serve.* See "Events or webhooks are late" in docs/),
+    },
+    {
+      check: 'holds',
+      state: 'warning',
+      message: expect.stringMatching(/^the oldest expired hold is \d+ (?:second|minute)s overdue, and/),
+      remedy: expect.stringMatching(/^Start petstore serve.* See "Expired holds are not swept" in docs/),
+    },
+  ])
+})
+
+test('warns about the key of a program that expires within 7 days, and about a called operation that is removed within 90', async () => {
+  const databaseUrl = await createTestDatabase()
+  onTestFinished(() => void vi.useRealTimers())
+  const warningsAt = async (date: Date) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: date })
+    const { found } = await examine({ DATABASE_URL: databaseUrl })
+    return found
+      .filter(({ check, state }) => ['api-keys', 'deprecations'].includes(check) && state !== 'ok')
+      .map(({ message, remedy }) => `${message}. ${remedy}`)
+  }
+  const before = (time: string, days: number) => new Date(Date.parse(time) - days * 86_400_000)
+  const [expiry, removal] = ['2029-06-01T00:00:00Z', '2030-12-05T00:00:00Z']
+  await sql(
+    databaseUrl,
+    `insert into api_keys (hash, name, scopes, last_used_at, expires_at)
+      values (sha256('a'), 'shop', '{pets:read}', now(), $1)`,
+    [expiry],
+  )
+  expect(await warningsAt(before(expiry, 7.1))).toEqual([])
+  expect(await warningsAt(before(expiry, 6.9))).toEqual([
+    'an API key that a program uses expires in 6 days. Run: petstore api-keys list, then petstore api-keys rotate ID. See "An API key is about to expire" in docs/runbook.md.',
+  ])
+  await sql(databaseUrl, 'update api_keys set revoked_at = now()')
+  expect(await warningsAt(before(removal, 89.5))).toEqual([])
+  await sql(
+    databaseUrl,
+    `insert into deprecated_calls (api_key_id, operation, day, calls)
+      select id, 'getPet', (now() at time zone 'UTC')::date, 7 from api_keys`,
+  )
+  expect(await warningsAt(before(removal, 90.5))).toEqual([])
+  expect(await warningsAt(before(removal, 89.5))).toEqual([
+    'getPet is removed in 89 days, and programs called it 7 times today. Find the API keys of these programs, and tell their owners. See "An operation is removed soon" in docs/runbook.md.',
+  ])
+})
+
 test('names the session whose lock blocks the service', async () => {
   const holder = new Client({ connectionString: asSuperuser(valid), application_name: 'report' })
   await holder.connect()
@@ -296,7 +358,9 @@ test('names the session whose lock blocks the service', async () => {
   await holder.query('begin; lock table orders, webhooks in access exclusive mode')
   const { code, found } = await examine({ DATABASE_URL: valid })
   expect(code).toBe(1)
-  const [waits, ...others] = found.filter(({ check }) => ['waits', 'webhooks', 'restores'].includes(check))
+  const [waits, ...others] = found.filter(({ check }) =>
+    ['waits', 'webhooks', 'holds', 'restores'].includes(check),
+  )
   // Without the check of the webhooks, which would wait too.
   expect(others).toEqual([])
   const { pid } = (await holder.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0] as {

@@ -2,11 +2,12 @@
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { makeCertificate } from '../../lab/parts/certificate.ts'
 import { embeddedBinaries, freePort, startCluster } from '../../src/data/demo/cluster.ts'
 import { openClient } from '../../src/db/connection/pool.ts'
 import { openDatabase } from '../../src/db/open-database.ts'
+import { runInProcess } from '../support/in-process.ts'
 import { petstore } from '../support/service.ts'
 
 const folder = mkdtempSync('/var/tmp/petstore-test-')
@@ -131,4 +132,22 @@ test('the database reports when the certificate of PostgreSQL ends, and nothing 
   const { validToDate } = new X509Certificate(readFileSync(join(folder, 'server.crt')))
   expect(await certificateEnds('?sslmode=require')).toEqual([validToDate])
   expect(await certificateEnds('')).toEqual([])
+})
+
+test('the doctor warns 21 days before the certificate of PostgreSQL expires, and says nothing without TLS', async () => {
+  onTestFinished(() => void vi.useRealTimers())
+  const { validToDate } = new X509Certificate(readFileSync(join(folder, 'server.crt')))
+  const findAt = async (daysLeft: number, parameters = '?sslmode=require') => {
+    vi.useFakeTimers({ toFake: ['Date'], now: validToDate.getTime() - daysLeft * 86_400_000 })
+    const DATABASE_URL = `postgres://postgres@localhost:${cluster.port}/postgres${parameters}`
+    const { stdout } = await runInProcess(['doctor', '--json'], { DATABASE_URL })
+    return (JSON.parse(stdout) as { check: string }[]).find(({ check }) => check === 'certificate')
+  }
+  expect(await findAt(21.1)).toMatchObject({ state: 'ok' })
+  expect(await findAt(20.9)).toMatchObject({
+    state: 'warning',
+    message: 'the certificate of PostgreSQL expires in 20 days',
+    remedy: expect.stringContaining('See "The certificate of PostgreSQL expires" in docs/runbook.md.'),
+  })
+  expect(await findAt(20.9, '')).toBeUndefined()
 })

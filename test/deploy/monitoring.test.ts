@@ -48,7 +48,7 @@ test.each([
   ],
   ['docs/runbook.md', `\`petstore_events_unnumbered_seconds\` above ${ALERTS.PetstoreFeedLate.limit}, or`],
   ['docs/monitoring.md', `an increase of ${CPU_MAX} or more`],
-  ['docs/monitoring.md', `\`slowShare\` (above ${SLOW_SECONDS} s)`],
+  ['docs/runbook.md', `of the requests take longer than ${SLOW_SECONDS} s`],
 ])('%s names the limit: %s', (path, text) => {
   expect(read(path)).toContain(text)
 })

@@ -22,7 +22,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     /^petstore (deliver|webhooks forward)\b/,
     'runs until a signal; test/webhooks and test/cli/webhooks-forward.process.test.ts run it',
   ],
-  [/^petstore top http/, 'needs several processes; test/cli/top.process.test.ts runs it'],
+  [/^petstore doctor --url\b/, 'needs several processes; test/cli/doctor-processes.test.ts tests it'],
   [/^petstore doctor --patroni\b/, 'needs Patroni; test/cli/doctor-patroni.test.ts tests it'],
   [/^(npx )?node (lab|test)\//, 'takes minutes'],
   [/^(npx )?node dev\/release\.ts\b/, 'writes into the checkout; test/slow/release.test.ts runs it'],

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { compareEnds, type SoakData } from '../../lab/soak/flatness.ts'
 import { parseTicks, shares } from '../../lab/soak/host-cpu.ts'
 import { openLatencies } from '../../lab/soak/latencies.ts'
-import { parseMetrics } from '../../lab/soak/resources.ts'
+import { resourcesOf } from '../../lab/soak/resources.ts'
 import { drawSoakChart } from '../../lab/soak/soak-chart.ts'
+import { parseMetrics } from '../../src/telemetry/scraping/metrics.ts'
 
 const METRICS = JSON.stringify([
   { name: 'process_resident_memory_bytes', values: [{ labels: {}, value: 120_000_000 }] },
@@ -32,14 +33,16 @@ test('latencies are summarized in intervals of ten seconds', () => {
 })
 
 test('resources are read from the metrics of the service; a missing metric is an error', () => {
-  expect(parseMetrics(METRICS)).toEqual({
+  expect(resourcesOf(parseMetrics(METRICS))).toEqual({
     memoryMb: 120,
     heapMb: 40,
     openFiles: 41,
     handles: 12,
     connections: 11,
   })
-  expect(() => parseMetrics(METRICS.replace('process_open_fds', 'other'))).toThrow('no metric for openFiles')
+  expect(() => resourcesOf(parseMetrics(METRICS.replace('process_open_fds', 'other')))).toThrow(
+    'no metric for openFiles',
+  )
 })
 
 const FAULT = { startedAt: 190, healedAt: 200, secondsUntilHealthy: 5 }
@@ -52,7 +55,7 @@ function growing(): SoakData {
     resources: seconds.map((second) => ({
       instance: 0,
       second,
-      ...parseMetrics(METRICS),
+      ...resourcesOf(parseMetrics(METRICS)),
       memoryMb: second / 10,
     })),
     latencies: seconds.map((second) => ({

@@ -115,11 +115,11 @@ export const DEFECTS: readonly Defect[] = [
     title: 'as the end of the feed',
   },
   {
-    name: 'petstore top warns of keys that expire late instead of soon',
-    file: 'src/cli/top/problems.ts',
+    name: 'petstore doctor warns of keys that expire late instead of soon',
+    file: 'src/cli/doctor/alert-limits.ts',
     find: '(isLowBad ? value < limit : value > limit)',
     replace: 'value > limit',
-    test: 'test/cli/top-problems.test.ts',
+    test: 'test/cli/doctor.test.ts',
   },
   {
     name: 'an alert has another limit than the documentation',

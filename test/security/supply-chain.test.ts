@@ -117,8 +117,6 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     // Sends to a URL that the developer who runs `petstore webhooks forward` chose.
     'cli/forwarder.ts',
     'cli/terminal/remote.ts',
-    // Reads the metrics of the processes that the operator who runs `petstore top` chose.
-    'cli/top/scrape.ts',
     // Finds a free port for the PostgreSQL of `petstore demo`.
     'data/demo/cluster.ts',
     // Listens on this host, as the receiver of a webhook of `petstore demo`.
@@ -128,6 +126,8 @@ test('the service opens connections to PostgreSQL, the identity provider and the
     'http/errors.ts',
     'http/server.ts',
     'http/stop-listening.ts',
+    // Reads the metrics of the processes that the operator who runs `petstore doctor --url` chose.
+    'telemetry/scraping/scrape.ts',
     'values/ip-address.ts',
   ])
   const signingIn = sources.filter((path) => /'openid-client'/.test(read(join('src', path))))

@@ -1,7 +1,8 @@
 // The result of one check of `petstore doctor`.
 import { countOf } from '../../values/count-text.ts'
 
-const HOUR_SECONDS = 3_600
+const MINUTE_SECONDS = 60
+const HOUR_SECONDS = 60 * MINUTE_SECONDS
 const DAY_SECONDS = 24 * HOUR_SECONDS
 
 export interface Finding {
@@ -15,8 +16,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** How long ago something was, or how long until it happens. */
 export function ageOf(seconds: number): string {
   if (seconds >= 2 * DAY_SECONDS) return countOf(Math.floor(seconds / DAY_SECONDS), 'day')
   if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), 'hour')
-  return countOf(Math.floor(Math.max(0, seconds) / 60), 'minute')
+  if (seconds >= 2 * MINUTE_SECONDS) return countOf(Math.floor(seconds / MINUTE_SECONDS), 'minute')
+  return countOf(Math.floor(Math.max(0, seconds)), 'second')
 }

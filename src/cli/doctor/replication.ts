@@ -2,6 +2,7 @@
 import type { Reader } from '../../db/database.ts'
 import { readReplication, type ReplicationState, requiredStandbys } from '../../db/inspect/replication.ts'
 import { countOf } from '../../values/count-text.ts'
+import { runbookStep } from './alert-limits.ts'
 import type { Finding } from './finding.ts'
 
 const check = 'replication'
@@ -10,7 +11,7 @@ export async function checkReplication(db: Reader): Promise<Finding> {
   return judgeReplication(await readReplication(db))
 }
 
-function judgeReplication(state: ReplicationState): Finding {
+export function judgeReplication(state: ReplicationState): Finding {
   const { synchronousCommit, synchronousStandbyNames, connected } = state
   const required = requiredStandbys(synchronousStandbyNames)
   if (synchronousCommit === 'off' || (synchronousCommit === 'local' && required > 0)) {
@@ -52,6 +53,17 @@ function judgeSynchronous(state: ReplicationState, required: number): Finding {
       message: `${waits}, but there are ${standbys}${seen}: writes fail with 503`,
       remedy:
         'Start the standbys, and compare their application_name with synchronous_standby_names. Do not turn off synchronous replication.',
+    }
+  }
+  if (connected <= required) {
+    return {
+      check,
+      state: 'warning',
+      message: `${waits}, and there ${connected === 1 ? 'is' : 'are'} ${standbys}: no spare, so writes stop if one more standby is lost`,
+      remedy: runbookStep(
+        'PetstoreReplicationNotProtecting',
+        'Start the standby that is missing, or add one.',
+      ),
     }
   }
   const seen =

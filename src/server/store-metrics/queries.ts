@@ -17,6 +17,18 @@ export interface StoreState {
   deprecatedCalls: Record<string, number>
 }
 
+/** False before the first migration, and for a role that only delivers webhooks. Includes the tables of the feed. */
+export async function canReadStoreState(db: Reader): Promise<boolean> {
+  const [tables] = await db.read<{ areReadable: boolean | null }>({
+    name: 'can_read_store_state',
+    bounded: 'without a table',
+    text: `select bool_and(coalesce(has_table_privilege(to_regclass(name), 'select'), false)) as "areReadable"
+      from unnest(array['orders', 'api_keys', 'deprecated_calls', 'outbox', 'event_numbers', 'event_epochs']) as name`,
+    values: [],
+  })
+  return tables?.areReadable === true
+}
+
 export async function readStoreState(db: Reader): Promise<StoreState> {
   const [state] = await db.read<StoreState>({
     name: 'read_store_state',

@@ -1,12 +1,12 @@
-// Metrics as the processes of Petstore write them, for the tests of `petstore top` that need no service.
+// Metrics as the processes of Petstore write them, for the tests of `petstore doctor --url` that need no service.
 import type { Registry } from 'prom-client'
-import { parseMetrics } from '../../src/cli/top/metrics.ts'
-import type { ProcessState } from '../../src/cli/top/processes.ts'
-import { ratesOf } from '../../src/cli/top/rates.ts'
+import type { ProcessState } from '../../src/cli/doctor/processes.ts'
 import { type DeliveryCounts, openDeliveryMetrics } from '../../src/events/delivery/metrics.ts'
 import { openServiceMetrics } from '../../src/server/store-metrics/store-metrics.ts'
 import { REMOVALS } from '../../src/store/pets/deprecation.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { parseMetrics } from '../../src/telemetry/scraping/metrics.ts'
+import { ratesOf } from '../../src/telemetry/scraping/rates.ts'
 
 export const STORE = {
   holds: 12,
@@ -67,21 +67,14 @@ export async function metricsText(
   )
 }
 
-interface ScrapeOptions {
-  url?: string
-  seconds?: number
-  /** The values of the process at the second scrape. */
-  changed?: Record<string, number>
-}
-
-/** The state of a process after two scrapes that are `seconds` apart. `work` happens between them. */
+/** The state of a process after two scrapes, a second apart. `work` happens between them; `changed` is for the second one. */
 export async function scrapeTwice(
   written: Written,
-  work: () => void,
-  { url = 'http://127.0.0.1:9091', seconds = 1, changed = {} }: ScrapeOptions = {},
+  work: () => void = () => {},
+  changed: Record<string, number> = {},
 ): Promise<ProcessState> {
   const before = parseMetrics(await metricsText(written))
   work()
   const metrics = parseMetrics(await metricsText(written, changed))
-  return { url, before, metrics, rates: ratesOf(before, metrics, seconds), seconds }
+  return { name: '127.0.0.1:9091', metrics, rates: ratesOf(before, metrics, 1) }
 }

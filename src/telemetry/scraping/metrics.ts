@@ -1,4 +1,4 @@
-// The metrics of a process. `/metrics` returns them in the JSON of prom-client if the request accepts JSON.
+// The metrics that a process returned: `/metrics` returns the JSON of prom-client if the request accepts JSON.
 
 export interface Sample {
   name: string
@@ -24,4 +24,27 @@ export function parseMetrics(text: string): Metrics {
     })),
   )
   return Map.groupBy(samples, ({ name }) => name)
+}
+
+/** The value of the first series with these labels, such as `{ state: 'open' }`; undefined without one. */
+export function valueOf(
+  metrics: Metrics,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  return metrics
+    .get(name)
+    ?.find((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    ?.value
+}
+
+/** The sum of the series whose labels match, over all processes. */
+export function sumOf(
+  processes: readonly Metrics[],
+  name: string,
+  matches: (labels: Sample['labels']) => boolean = () => true,
+): number {
+  return processes
+    .flatMap((metrics) => metrics.get(name) ?? [])
+    .reduce((sum, { labels, value }) => (matches(labels) ? sum + value : sum), 0)
 }

@@ -1,4 +1,5 @@
-// Reads the metrics of a process over HTTP. The response is limited in time and size, because an address may be wrong.
+// Reads the metrics of a process over HTTP, for `petstore doctor --url` and the soak of the lab. The response is limited in time and
+// size, because an address may be wrong.
 import { type Metrics, parseMetrics } from './metrics.ts'
 
 const SCRAPE_TIMEOUT_MS = 2_000
@@ -10,12 +11,11 @@ const MARK = 'petstore_build_info'
 /** The message says in a few words why a process returned no metrics. */
 export class ScrapeFailure extends Error {}
 
-export async function scrape(address: URL, signal: AbortSignal): Promise<Metrics> {
-  const timeout = AbortSignal.timeout(SCRAPE_TIMEOUT_MS)
+export async function scrape(address: URL): Promise<Metrics> {
   try {
     const response = await fetch(new URL('/metrics', address), {
       headers: { accept: 'application/json' },
-      signal: AbortSignal.any([signal, timeout]),
+      signal: AbortSignal.timeout(SCRAPE_TIMEOUT_MS),
       redirect: 'error',
     })
     if (!response.ok) {
@@ -34,9 +34,9 @@ function readMetrics(text: string): Metrics {
     const metrics = parseMetrics(text)
     if (metrics.has(MARK)) return metrics
   } catch {
-    // Another program, or version 1.1, which returns no JSON.
+    // Another program.
   }
-  throw new ScrapeFailure('not a process of Petstore 1.2 or later')
+  throw new ScrapeFailure('not a process of Petstore')
 }
 
 async function readText(response: Response): Promise<string> {
