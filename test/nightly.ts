@@ -38,6 +38,10 @@ const PARTS: Record<string, Part> = {
     rounds: PROOF_ROUNDS,
   },
   mutants: { text: 'all planted defects', command: ['run', 'test:mutants', '--', '--all'] },
+  operators: {
+    text: 'each operator of the delivery replaced',
+    command: ['run', 'test:mutants', '--', '--operators'],
+  },
   bench: {
     text: 'quick benchmark, compared with the recorded one',
     command: ['run', 'bench', '--', '--quick'],

@@ -86,14 +86,15 @@ function progressIn(effects: Effect[]) {
 
 describe('while it runs', () => {
   test('reads the next page once, and only if there are newer events', () => {
-    const { tick, read, state } = openMachine({ number: 4n })
+    const { tick, read, cause, state } = openMachine({ number: 4n })
     expect(tick(4)).toEqual([])
     expect(tick(5)).toEqual([{ kind: 'read', after: at(4), types: ['pet.created'], max: 500 }])
     expect(tick(6)).toEqual([])
     read([event(6)])
     expect(state.readUpTo).toEqual(at(6))
     expect(tick(6)).toEqual([])
-    expect(kindsOf(tick(7))).toEqual(['read'])
+    const inNewEpoch = { epoch: 'ba9876543210', number: 1n }
+    expect(kindsOf(cause({ kind: 'tick', newest: inNewEpoch, messagesMax: 100_000 }))).toEqual(['read'])
   })
 
   test('reads nothing before the newest event is known', () => {
@@ -120,8 +121,8 @@ describe('while it runs', () => {
 
   test('reads no further while the events that hold back the position take 1 MiB', () => {
     const { tick, read, send, end } = openMachine()
-    // With 10,000 characters, an event takes 20,512 bytes.
-    read(events(52).map((row) => ({ ...row, name: 'x'.repeat(10_000) })))
+    // With 10,000 characters, an event takes 20,512 bytes. The last one is as large as the rest of 1 MiB.
+    read(events(52).map((row, index) => ({ ...row, name: 'x'.repeat(index < 51 ? 10_000 : 976) })))
     expect(tick()).toEqual([])
     end(send()[0])
     expect(tick()).toMatchObject([{ kind: 'read', max: 500 }])
@@ -161,10 +162,16 @@ describe('while it runs', () => {
   })
 
   test('sends no event that is done, or that already waits for a retry', () => {
-    const { read, send, end } = openMachine({ done: [2n] }, [RETRY])
+    const redelivery = { ...RETRY, id: 5n, kind: 'redelivery', number: 3n, epoch: EPOCH } as const
+    const { read, send, end, state } = openMachine({ done: [2n] }, [redelivery, { ...RETRY, id: 20n }])
+    expect(state.lastRequestId).toBe(5n)
     read(events(3))
     const sent = send()
-    expect(sent.map(({ number }) => number)).toEqual([1n, 3n])
+    expect(sent.map(({ kind, number }) => `${kind} ${number}`)).toEqual([
+      'redelivery 3',
+      'event 1',
+      'event 3',
+    ])
     for (const message of sent) end(message)
     expect(send()).toEqual([])
   })
@@ -191,7 +198,7 @@ describe('while it runs', () => {
 
   test('sends nothing while 300 results are not saved', () => {
     const { read, send, end, cause } = openMachine()
-    read(events(400))
+    read(events(12))
     const settleAll = () => {
       let count = 0
       for (let sent = send(); sent.length > 0; sent = send()) {
@@ -200,8 +207,9 @@ describe('while it runs', () => {
       }
       return count
     }
-    // Up to 16 are in flight when the limit is reached.
-    expect(settleAll()).toBe(304)
+    expect(settleAll()).toBe(12)
+    read(events(400).slice(12))
+    expect(settleAll()).toBe(288)
     cause({ kind: 'tick', newest: at(400), messagesMax: 100_000 })
     expect(send()).toEqual([])
   })
@@ -248,6 +256,9 @@ describe('while it runs', () => {
     expect(outcomes).toEqual(['failed', 'failed', 'given_up'])
     expect(send().map(({ number }) => number)).toEqual([2n])
     expect([...state.unfinished].map(({ number }) => number)).toEqual([2n])
+    const last = openMachine({}, [{ ...RETRY, attempts: 2 }])
+    last.end(last.send()[0], status(500))
+    expect(last.state.health.failingSince()).toBe(0)
   })
 
   test('an event that cannot be read again, and a cancelled attempt, do not count as attempts', () => {
@@ -325,7 +336,7 @@ describe('while it runs', () => {
     expect([...state.unfinished]).toMatchObject([{ number: 2n }, { kind: 'redelivery' }])
   })
 
-  test('a redelivery leaves its event alone while that is in flight, and an event of a later epoch', () => {
+  test('a redelivery leaves its event alone while that is in flight, and an event with another position', () => {
     const { state, send, end, read, cause } = openMachine()
     read([event(1), event(2)])
     const [first, second] = send()
@@ -337,13 +348,16 @@ describe('while it runs', () => {
     }
     redeliver({ id: 2n })
     redeliver({ id: 3n, number: 2n, petId: 2n, epoch: 'ba9876543210' })
+    redeliver({ id: 4n, number: 9n, petId: 2n })
     expect([...state.unfinished]).toEqual([first, second])
     expect([first, second]).toMatchObject([{ state: 'in_flight' }, { state: 'waiting' }])
   })
 
   test('skips redeliveries and retries of types that the webhook no longer gets', () => {
     const redelivery = { ...RETRY, id: 5n, kind: 'redelivery', epoch: EPOCH, number: 2n } as const
-    const { send, tick, moment } = openMachine({ types: ['pet.deleted'] }, [RETRY, redelivery, REQUEST])
+    const rows = [REQUEST, RETRY, redelivery]
+    const { send, tick, moment, state } = openMachine({ types: ['pet.deleted'] }, rows)
+    expect(state.lastRequestId).toBe(9n)
     expect(send().map(({ kind }) => kind)).toEqual(['test'])
     moment.now = 100
     const { results, deletedIds, deletedNumbers } = progressIn(tick()) ?? {}
@@ -359,6 +373,8 @@ describe('while it runs', () => {
     const moved = { position: at(300), isNewEpoch: false }
     expect(kindsOf(cause({ kind: 'page_read', page: moved }))).toEqual(['warn'])
     expect(state.phase).toBe('running')
+    moment.now = 999
+    expect(tick(500)).toEqual([])
     moment.now = 1_000
     expect(tick(500)).toMatchObject([{ kind: 'read', after: at(300) }])
     expect(progressIn(end(first, status(500)))).toMatchObject({
@@ -419,8 +435,9 @@ describe('saving', () => {
     const { read, send, end, moment } = openMachine()
     read(events(2))
     const [one, two] = send()
+    moment.now = 50
     end(one, status(500))
-    moment.now = 3_000
+    moment.now = 3_050
     expect(progressIn(end(two, status(500)))?.failingSeconds).toBe(3)
   })
 })

@@ -15,8 +15,9 @@ const HELP = `Usage: npm run test:mutants -- [OPTIONS] [TEXT]
 Plants the defects of test/mutants/*defects.ts, one at a time, and runs the test that must detect each.
 Without options, plants the core of them that test/mutants/core.ts names, as every merge does.
 
-  TEXT             plant only the defects with this text in their name
+  TEXT             plant only the defects with this text in their name; with --operators, in their file or line
   --all            plant all defects, for example at night
+  --operators      plant no written defect: replace each operator in the pure files of the delivery, and run their tests
   --since REV      plant the defects that changes since this commit may hide: their file, or the test that detects them, has changed
   --jobs N         how many tests run at the same time. Default: 4
   --list           print the names of the defects, and plant none
@@ -25,6 +26,7 @@ Without options, plants the core of them that test/mutants/core.ts names, as eve
 Examples:
   npm run test:mutants                                 before a merge
   npm run test:mutants -- --all                        at night
+  npm run test:mutants -- --operators health.ts        after a change of the delivery
   npm run test:mutants -- --since origin/main          what this branch may hide
   npm run test:mutants -- 'a revoked key'              one defect
 
@@ -36,11 +38,20 @@ interface Choice {
   description: string
 }
 
-function choose(): Choice & { jobs: number; isListing: boolean; isComplete: boolean } {
+interface Options extends Choice {
+  jobs: number
+  isListing: boolean
+  isComplete: boolean
+  /** The text of the operators to replace, instead of the defects. */
+  operators: string | undefined
+}
+
+function choose(): Options {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       all: { type: 'boolean', default: false },
+      operators: { type: 'boolean', default: false },
       since: { type: 'string' },
       jobs: { type: 'string', default: '4' },
       list: { type: 'boolean', default: false },
@@ -53,7 +64,8 @@ function choose(): Choice & { jobs: number; isListing: boolean; isComplete: bool
   }
   const [text] = positionals
   return {
-    ...chooseBy(text, values),
+    ...(values.operators ? CORE : chooseBy(text, values)),
+    operators: values.operators ? (text ?? '') : undefined,
     jobs: Number(values.jobs),
     isListing: values.list,
     isComplete: text === undefined && values.since === undefined,
@@ -99,7 +111,12 @@ function describe({ name, test }: Defect, verdict: Verdict, seconds: number): st
 }
 
 async function main(): Promise<void> {
-  const { defects, description, jobs, isListing, isComplete } = choose()
+  const { defects, description, jobs, isListing, isComplete, operators } = choose()
+  if (operators !== undefined) {
+    const { tryOperators } = await import('./operators.ts')
+    if ((await tryOperators(operators)) > 0) process.exitCode = 1
+    return
+  }
   console.log(description)
   if (isListing) {
     for (const { name, file, test } of defects) console.log(`${name}\n    ${file}, ${test}`)
