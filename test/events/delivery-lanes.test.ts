@@ -104,6 +104,7 @@ test('while the receiver is down, only messages that were just requested are due
   lanes.add(event(1, 1), 0)
   lanes.add(request, 0)
   expect(lanes.take(0, true)).toBe(request)
+  expect([lanes.take(0, true), lanes.hasDue(0, false)]).toEqual([undefined, true])
   request.attempts = 1
   request.dueAt = 5
   lanes.retry(request)
@@ -115,6 +116,7 @@ test('while the receiver is down, only messages that were just requested are due
 test('each retry is due at its own time', () => {
   const lanes = openLanes()
   const [one, other] = [event(1, 1), event(2, 2)]
+  const loaded = { ...event(3, 3), dueAt: 20 }
   for (const message of [one, other]) {
     lanes.add(message, 0)
     lanes.take(0, false)
@@ -123,9 +125,11 @@ test('each retry is due at its own time', () => {
   lanes.retry(one)
   other.dueAt = 10
   lanes.retry(other)
+  lanes.add(loaded, 0)
   expect(lanes.hasDue(4, false)).toBe(false)
   expect([lanes.take(5, false), lanes.take(9, false)]).toEqual([one, undefined])
   expect(lanes.take(10, false)).toBe(other)
+  expect([lanes.take(19, false), lanes.take(20, false)]).toEqual([undefined, loaded])
 })
 
 test('a message that is done while it waits, due or not, is not sent', () => {
@@ -175,6 +179,7 @@ describe('the health of a receiver', () => {
   test('a pause that the receiver asks for also ends a success', () => {
     const health = trackHealth(schedule, 16, undefined)
     health.failed('pet 1', 0, 60_000)
+    health.failed('pet 2', 10)
     health.succeeded()
     expect(health.hasRoom(59_999, 0)).toBe(false)
     expect(health.hasRoom(60_000, 0)).toBe(true)
@@ -187,4 +192,5 @@ test('retries follow after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, then t
   const seconds = Array.from({ length: 10 }, (_, index) => retryMs(index + 1)).map((ms) => ms && ms / 1_000)
   expect(seconds).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, undefined])
   expect(openSchedule(delays, () => 1).retryMs(1)).toBe(5_500)
+  expect(openSchedule(delays, () => 0).probeMs(7)).toBe(300_000)
 })

@@ -392,7 +392,12 @@ describe('saving', () => {
     moment.now = 99
     expect(progressIn(end(one))).toBeUndefined()
     moment.now = 100
-    expect(progressIn(tick())).toMatchObject({ restarts: 3n, position: at(1), results: [{ number: 1n }] })
+    expect(progressIn(tick())).toMatchObject({
+      restarts: 3n,
+      position: at(1),
+      results: [{ number: 1n }],
+      failingSeconds: null,
+    })
     moment.now = 500
     expect(progressIn(end(two))).toBeUndefined()
     expect(progressIn(cause({ kind: 'saved' }))).toMatchObject({ results: [{ number: 2n }] })
@@ -621,4 +626,9 @@ test('ends at once without the lease, and ignores everything afterwards', () => 
     send(),
   ]).toEqual([[], [], [], [], []])
   expect(state.phase).toBe('over')
+
+  const unsaved = openMachine({}, [REQUEST])
+  unsaved.end(unsaved.send()[0])
+  unsaved.moment.now = 200
+  expect(unsaved.cause({ kind: 'abort' })).toEqual([{ kind: 'end' }])
 })

@@ -26,33 +26,50 @@ const OPTIONS: CliOptions = {
 }
 
 /** Bounds move by one; all others become their opposite. */
-const PAIRS = ['=== !==', '< <=', '> >=', '&& ||', '+ -', '+= -=', '* /', 'Math.min Math.max', 'true false']
-const REPLACEMENTS = new Map<string, string>([
-  ['??', '&&'],
-  ['??=', '='],
-])
-for (const [one = '', other = ''] of PAIRS.map((pair) => pair.split(' ')))
-  REPLACEMENTS.set(one, other).set(other, one)
+const PAIRS = ['=== !==', '< <=', '> >=', '&& ||', '+ -', '+= -=', '* /', 'true false']
+const REPLACEMENTS = new Map<string, readonly string[]>(
+  PAIRS.map((pair) => pair.split(' ') as [string, string]).flatMap(([one, other]) => [
+    [one, [other]],
+    [other, [one]],
+  ]),
+)
+  .set('??', ['&&'])
+  .set('??=', ['='])
+for (const name of ['Math.min', 'Math.max'])
+  REPLACEMENTS.set(name, ['((one, _) => one)', '((_, other) => other)'])
 const OPERATOR =
   /(?<= )(?:[!=]==|[<>]=?|&&|\|\||\?\?=?|[-+]=?|[*/])(?= )|\bMath\.(?:min|max)\b|\b(?:true|false)\b/g
-/** A part of a condition without parentheses around it: `x`, `!x.y`, `x()` or `x < y`. */
-const TERM = String.raw`!?[\w.]+(?:\(\w*\))?(?: (?:[!=]==|[<>]=?) [\w.']+)?`
-const BEFORE = new RegExp(String.raw`(?<=\(|[^=!<>]= |return )${TERM}(?= (&&|\|\|) )`, 'g')
-const AFTER = new RegExp(String.raw`(?<= (&&|\|\|) )${TERM}(?= &&| \|\|| \?|\)|$)`, 'g')
+/** A condition or a part of one, which is once true and once false: `x`, `!x.y`, `x(y)` or `x < y`. */
+const TERM = String.raw`!?[\w.]+(?:\([\w.]*\))?(?: (?:[!=]==|[<>]=?) [\w.']+)?`
+const CONDITION = new RegExp(
+  [
+    String.raw`(?<=\(|[^=!<>]= |return |: |&& |\|\| )${TERM}(?= (?:&&|\|\||\?) )`,
+    String.raw`(?<=&& |\|\| )${TERM}(?=\)|$)`,
+    String.raw`(?<=if \()${TERM}(?=\))`,
+  ].join('|'),
+  'g',
+)
 const IS_NO_CODE = /^ *(?:\/[/*]|\*|import )/
 
-/** Mutants that behave like the original, by the changed line. */
+/** Mutants that behave like the original, by their names. */
 const EQUIVALENT: Readonly<Record<string, string>> = {
-  [`if (row.kind !== 'event' && row.id >= state.lastRequestId) state.lastRequestId = row.id`]:
+  [`if (row.kind === 'event' && row.number !== null) handledBefore.add(row.number): row.number !== null → true`]:
+    'every event has a number',
+  [`if (row.kind !== 'event' && row.id > state.lastRequestId) state.lastRequestId = row.id: > → >=`]:
     'assigns the value that it has',
-  [`if (row.kind === 'event' && true) handledBefore.add(row.number)`]: 'every event has a number',
-  'if (message.dueAt < now) due.push(message)': 'sleeps, and is woken before the next one is taken',
+  "if (kind !== 'redelivery') return: kind !== 'redelivery' → false": 'the event itself no longer waits',
+  'if (now < nextWakeAt) return: now < nextWakeAt → false': 'only looks at messages that are not due',
+  'if (message.dueAt <= now) due.push(message): <= → <': 'sleeps, and is woken before the next one is taken',
+  'if (message.dueAt <= now) due.push(message): message.dueAt <= now → false': 'the same',
+  'if (!isDown()) failedLanes.add(lane): !isDown() → true': 'only the set grows',
+  'const doublings = Math.min(failures - 1, 20): Math.min → ((one, _) => one)':
+    'PROBE_SECONDS_MAX limits it, too',
 }
 
 interface Mutant {
   file: string
-  /** The line as it is changed. */
-  line: string
+  /** The line, and what is replaced in it. */
+  name: string
   code: string
 }
 
@@ -61,20 +78,22 @@ function mutantsOf(file: string): Mutant[] {
   return lines.flatMap((line, row) =>
     (IS_NO_CODE.test(line) ? [] : changesOf(line)).map(([text, index, other]) => {
       const changed = line.slice(0, index) + other + line.slice(index + text.length)
-      return { file, line: changed.trim(), code: lines.with(row, changed).join('\n') }
+      const name = `${line.trim()}: ${text} → ${other}`
+      return { file, name, code: lines.with(row, changed).join('\n') }
     }),
   )
 }
 
-/** Replaces each operator, and removes each term of a condition. */
+/** The texts that can stand in a line instead. */
 function changesOf(line: string): (readonly [text: string, index: number, other: string])[] {
-  const operators = [...line.matchAll(OPERATOR)].map(
-    ({ 0: text, index }) => [text, index, REPLACEMENTS.get(text) ?? ''] as const,
-  )
-  const terms = [...line.matchAll(BEFORE), ...line.matchAll(AFTER)].map(
-    ({ 0: text, 1: operator, index }) => [text, index, String(operator === '&&')] as const,
-  )
-  return [...operators, ...terms]
+  const changes = (pattern: RegExp, othersOf: (text: string) => readonly string[] | undefined) =>
+    [...line.matchAll(pattern)].flatMap(({ 0: text, index }) =>
+      (othersOf(text) ?? []).map((other) => [text, index, other] as const),
+    )
+  return [
+    ...changes(OPERATOR, (text) => REPLACEMENTS.get(text)),
+    ...changes(CONDITION, () => ['true', 'false']),
+  ]
 }
 
 /** Returns the first test that fails; undefined if all pass. */
@@ -97,12 +116,12 @@ async function findFailure(vitest: Vitest, file: string): Promise<string | undef
   return undefined
 }
 
-/** Tries the mutants with the text in their file or line. Prints each one; returns how many survived. */
+/** Tries the mutants with the text in their file or name. Prints each one; returns how many survived. */
 export async function tryOperators(text: string): Promise<number> {
   const all = FILES.flatMap(mutantsOf)
-  const stale = Object.keys(EQUIVALENT).filter((line) => all.every((mutant) => mutant.line !== line))
-  if (stale.length > 0) throw new Error(`no mutant has this line: ${stale.join('; ')}`)
-  const mutants = all.filter(({ file, line }) => `${file}: ${line}`.includes(text))
+  const stale = Object.keys(EQUIVALENT).filter((one) => all.every(({ name }) => name !== one))
+  if (stale.length > 0) throw new Error(`no mutant has this name: ${stale.join('; ')}`)
+  const mutants = all.filter(({ file, name }) => `${file}: ${name}`.includes(text))
   let planted: Mutant | undefined
   const transform = (_code: string, id: string) =>
     planted && id === join(ROOT, planted.file) ? planted.code : undefined
@@ -116,10 +135,10 @@ export async function tryOperators(text: string): Promise<number> {
       const failure = await findFailure(vitest, file)
       if (mutant === undefined && failure !== undefined) throw new Error(`fails without a mutant: ${failure}`)
       if (mutant === undefined) continue
-      const reason = EQUIVALENT[mutant.line]
+      const reason = EQUIVALENT[mutant.name]
       const verdict = failure !== undefined ? 'detected' : reason !== undefined ? 'equivalent' : 'SURVIVED'
       counts[verdict] += 1
-      console.log(`${verdict.padEnd(10)}  ${file}: ${mutant.line}\n            ${failure ?? reason ?? ''}`)
+      console.log(`${verdict.padEnd(10)}  ${file}: ${mutant.name}\n            ${failure ?? reason ?? ''}`)
       vitest.invalidateFile(join(ROOT, file))
     }
   } finally {
