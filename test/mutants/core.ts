@@ -53,7 +53,7 @@ export const CORE: Readonly<Record<string, readonly string[]>> = {
   'webhooks deliver every event in the order of its pet': [
     'messages of one pet are sent at the same time',
     'the position moves on before the receiver has responded',
-    'a process sends without the lease',
+    'a process takes the lease of another one',
     'a failed message is never retried',
     'a delivered message blocks its pet',
     'a failed save loses its results and retries',

@@ -1,5 +1,6 @@
 // Defects in the delivery of webhooks: one or more for each transition of its state machine, its lanes and its leases. Most
-// of them would lose events, send them twice or out of order, or stop a webhook.
+// of them would lose events, send them twice or out of order, or stop a webhook. operators.ts generates those that only change a
+// condition or an operator of transitions, lanes, health and schedule.
 import type { Defect } from './defect.ts'
 
 const LANES = 'test/events/delivery-lanes.test.ts'
@@ -33,49 +34,10 @@ const eventCache = inFile('src/events/delivery/event-cache.ts')
 const slots = inFile('src/events/delivery/total-slots.ts')
 
 const READING: Defect[] = [
-  transition('two pages of a webhook are read at once', '|| state.isReading ||', '||', TRANSITIONS),
-  transition(
-    'a webhook that closes reads on',
-    `newest === undefined || state.phase !== 'running' ||`,
-    'newest === undefined ||',
-    TRANSITIONS,
-  ),
-  transition('a failed read is repeated at once', ' || now < state.readAgainAt)', ')', TRANSITIONS),
   transition(
     'a webhook reads nothing after a failed read',
     `state.isReading = false\n      state.readAgainAt`,
     'state.readAgainAt',
-    TRANSITIONS,
-  ),
-  transition('events in memory are not limited', 'unstored.count >= UNSTORED_MAX || ', '', TRANSITIONS),
-  transition(
-    'the bytes of events in memory are not limited',
-    ' || unstored.bytes >= UNSTORED_MAX_BYTES',
-    '',
-    TRANSITIONS,
-  ),
-  transition(
-    'a webhook takes the memory of the others for its messages',
-    'Math.min(half, RETRIES_MAX)',
-    'RETRIES_MAX',
-    TRANSITIONS,
-  ),
-  transition(
-    'messages that wait for a retry are not limited',
-    'Math.min(half, RETRIES_MAX)',
-    'half',
-    TRANSITIONS,
-  ),
-  transition(
-    'a page that arrives while the webhook closes is added',
-    `return state.phase === 'running' ? addPage(state, trigger.page, now) : []`,
-    'return addPage(state, trigger.page, now)',
-    TRANSITIONS,
-  ),
-  transition(
-    'events that are done or wait for a retry are sent a second time',
-    '    if (handledBefore.delete(row.number)) continue\n',
-    '',
     TRANSITIONS,
   ),
   transition(
@@ -83,12 +45,6 @@ const READING: Defect[] = [
     '    unsaved.add(message)\n',
     '',
     HISTORIES,
-  ),
-  transition(
-    'the retention ends the delivery',
-    'if (isNewEpoch) {',
-    'if (position !== undefined) {',
-    TRANSITIONS,
   ),
   transition(
     'a new epoch is only a new position',
@@ -105,30 +61,6 @@ const READING: Defect[] = [
 ]
 
 const SENDING: Defect[] = [
-  transition(
-    'a process sends without the lease',
-    '!isBelowLimits || !hasLease',
-    '!isBelowLimits',
-    TRANSITIONS,
-  ),
-  transition(
-    'a webhook that closes sends on',
-    `state.phase !== 'running' || !isBelowLimits`,
-    '!isBelowLimits',
-    TRANSITIONS,
-  ),
-  transition(
-    'results in memory are not limited',
-    ' && state.unsaved.resultCount() < UNSAVED_MAX',
-    '',
-    TRANSITIONS,
-  ),
-  transition(
-    'requested messages in flight are not limited',
-    'state.inFlight < IN_FLIGHT_MAX && ',
-    '',
-    TRANSITIONS,
-  ),
   transition('messages in flight are not counted', '  state.inFlight += 1\n', '', TRANSITIONS),
   transition(
     'an attempt that has ended counts as in flight',
@@ -155,12 +87,6 @@ const SENDING: Defect[] = [
     TRANSITIONS,
   ),
   transition(
-    'a cancelled attempt counts as a failure',
-    '  if (isAborted(outcome)) return sendLater(state, message, now)\n',
-    '',
-    TRANSITIONS,
-  ),
-  transition(
     'attempts are not counted',
     '  message.attempts += 1\n  const verdict',
     '  const verdict',
@@ -180,12 +106,6 @@ const SENDING: Defect[] = [
     TRANSITIONS,
   ),
   transition(
-    'Retry-After does not delay the retry by another process',
-    'Math.max(schedule.retryMs(message.attempts) ?? 0, retryAfterMs(outcome))',
-    '(schedule.retryMs(message.attempts) ?? 0)',
-    TRANSITIONS,
-  ),
-  transition(
     'the lag grows although everything is delivered',
     '  unfinished.delete(message)\n',
     '',
@@ -199,21 +119,9 @@ const SENDING: Defect[] = [
     HISTORIES,
   ),
   transition('a receiver that works again counts as failing', '    health.succeeded()\n', '', TRANSITIONS),
-  transition(
-    'failures of the receiver do not count',
-    'return isFailure ?',
-    'return !isFailure ?',
-    TRANSITIONS,
-  ),
 ]
 
 const REQUESTS: Defect[] = [
-  transition(
-    'a webhook that closes takes over requested messages',
-    `  if (state.phase !== 'running') return []\n  state.webhook =`,
-    '  state.webhook =',
-    TRANSITIONS,
-  ),
   transition(
     'new secrets are not taken over',
     '{ ...state.webhook, secrets, version }',
@@ -230,18 +138,6 @@ const REQUESTS: Defect[] = [
     'requested messages are not taken over',
     `version }\n  for (const row of rows) addRetry(state, row, now)\n`,
     'version }\n',
-    TRANSITIONS,
-  ),
-  transition(
-    'requested messages are loaded again with each request',
-    `  if (row.kind !== 'event' && row.id > state.lastRequestId) state.lastRequestId = row.id\n`,
-    '',
-    TRANSITIONS,
-  ),
-  transition(
-    'events that wait for a retry are read again',
-    `  if (row.kind === 'event' && row.number !== null) handledBefore.add(row.number)\n`,
-    '',
     TRANSITIONS,
   ),
   transition(
@@ -275,13 +171,6 @@ const REQUESTS: Defect[] = [
     'first?.epoch === epoch',
     TRANSITIONS,
   ),
-  transition('a redelivery of an earlier epoch ends an event', ' && first.epoch === epoch', '', TRANSITIONS),
-  lanes(
-    'a message that is done is sent if it waited',
-    `      if (message.state === 'waiting') firsts.remove(message)\n`,
-    '',
-    LANES,
-  ),
   lanes(
     'a message that is done and was due takes another one with it',
     'if (!sleeping.delete(message)) due.splice(due.indexOf(message), 1)',
@@ -306,33 +195,8 @@ const REQUESTS: Defect[] = [
 
 const CLOSING: Defect[] = [
   transition('a webhook is not disabled after 410', '  close(state, { disable: reason })\n', '', TRANSITIONS),
-  transition(
-    'a webhook that is being disabled warns again',
-    ' || closing.disable !== undefined) return []',
-    ') return []',
-    TRANSITIONS,
-  ),
-  transition(
-    'a webhook is never disabled for failures',
-    `isTooLong ? 'failing' : undefined`,
-    'undefined',
-    TRANSITIONS,
-  ),
-  transition('a webhook is disabled after the first failure', '> DISABLED_AFTER_MS', '>= 0', TRANSITIONS),
   transition('a webhook that closes forgets why', '{ ...state.closing, ...closing }', 'closing', TRANSITIONS),
   transition('a webhook that closes keeps its phase', `  state.phase = 'closing'\n`, '', TRANSITIONS),
-  transition(
-    'the last save does not wait for the attempts in flight',
-    '(state.inFlight === 0 || closing.isTimedOut === true)',
-    'state.inFlight >= 0',
-    TRANSITIONS,
-  ),
-  transition(
-    'the last save waits for attempts in flight without limit',
-    '(state.inFlight === 0 || closing.isTimedOut === true)',
-    'state.inFlight === 0',
-    TRANSITIONS,
-  ),
   transition(
     'a process that stops does not wait for the attempts in flight',
     `case 'stop':\n      return close(state, { isStopping: true })`,
@@ -346,36 +210,11 @@ const CLOSING: Defect[] = [
     TRANSITIONS,
   ),
   transition(
-    'a process that stops saves without the lease',
-    'return hasLease ? [save(state, isLast, now)] : end(state)',
-    'return [save(state, isLast, now)]',
-    TRANSITIONS,
-  ),
-  transition(
-    'a process that stops waits for the next save',
-    '  if (isLast && closing.isStopping) return hasLease',
-    '  if (isLast && closing.isTimedOut) return hasLease',
-    TRANSITIONS,
-  ),
-  transition(
-    'a webhook is disabled by any save',
-    'disable: isLast ? closing.disable : undefined',
-    'disable: closing.disable',
-    TRANSITIONS,
-  ),
-  transition(
-    'the new epoch is saved while attempts are in flight',
-    'newEpoch: isLast ? closing.newEpoch : undefined',
-    'newEpoch: closing.newEpoch',
-    TRANSITIONS,
-  ),
-  transition(
     'a webhook without a lease continues',
     `case 'abort':\n      break`,
     `case 'abort':\n      return []`,
     TRANSITIONS,
   ),
-  transition('the delivery continues after its end', '  if (isOver(state)) return []\n', '', TRANSITIONS),
   transition(
     'attempts in flight are not cancelled at the end',
     `return [{ kind: 'end' }]`,
@@ -392,31 +231,7 @@ const CLOSING: Defect[] = [
 ]
 
 const SAVING: Defect[] = [
-  transition(
-    'two saves are in flight at once',
-    '  if (state.saving !== undefined) return []\n',
-    '',
-    TRANSITIONS,
-  ),
   transition('nothing is saved after a save', '  state.saving = undefined\n', '', TRANSITIONS),
-  transition(
-    'results are saved only every five seconds',
-    'mustSaveSoon ? SAVED_EVERY_MS : POSITION',
-    'isLast ? SAVED_EVERY_MS : POSITION',
-    TRANSITIONS,
-  ),
-  transition(
-    'the position is saved ten times a second',
-    'SAVED_EVERY_MS : POSITION_SAVED_EVERY_MS',
-    'SAVED_EVERY_MS : SAVED_EVERY_MS',
-    TRANSITIONS,
-  ),
-  transition(
-    'the position of a webhook without deliveries is not saved',
-    'if (!mustSaveSoon && !hasReadFurther) return []',
-    'if (!mustSaveSoon) return []',
-    TRANSITIONS,
-  ),
   transition(
     'a position that is saved is saved again',
     '  if (isSaved) state.savedNumber = number\n  else restore()',
@@ -424,31 +239,6 @@ const SAVING: Defect[] = [
     TRANSITIONS,
   ),
   transition('a failed save loses its results and retries', '  else restore()\n', '', ENDPOINT),
-  transition(
-    'a failed last save ends the delivery',
-    '(isSaved || state.closing.isStopping)',
-    'true',
-    TRANSITIONS,
-  ),
-  transition(
-    'a process whose last save fails never stops',
-    '(isSaved || state.closing.isStopping)',
-    'isSaved',
-    TRANSITIONS,
-  ),
-  transition(
-    'the last save does not end the delivery',
-    'return isLast && (isSaved',
-    'return false && (isSaved',
-    TRANSITIONS,
-  ),
-  transition('every save ends the delivery', 'return isLast && (isSaved', 'return (isSaved', TRANSITIONS),
-  transition(
-    'a webhook forgets that its receiver fails',
-    'failingSeconds: since === undefined ? null : (now - since) / 1_000',
-    'failingSeconds: null',
-    TRANSITIONS,
-  ),
   progress(
     'events of an earlier epoch wait for a retry in the new one',
     'newEpoch === undefined ? retries.filter(({ id }) => id === null) : []',
@@ -509,19 +299,7 @@ const IN_LANES: Defect[] = [
     '    sleeping.add(message)\n',
     TRANSITIONS,
   ),
-  lanes(
-    'a message that sleeps wakes too early',
-    '      if (message.dueAt <= now) {\n        sleeping',
-    '      if (message.dueAt > 0) {\n        sleeping',
-    LANES,
-  ),
   lanes('a message that is done still counts', '      size -= 1\n', '', TRANSITIONS),
-  lanes(
-    'a failed request is sent again while the receiver is down',
-    `kind !== 'event' && attempts === 0`,
-    `kind !== 'event'`,
-    LANES,
-  ),
 ]
 
 const IN_MEMORY: Defect[] = [

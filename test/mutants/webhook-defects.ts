@@ -281,13 +281,6 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
     title: 'never sends the note',
   },
   {
-    name: 'failures of attempts in flight together count one by one',
-    file: 'src/events/delivery/health.ts',
-    find: 'if (isDown() && now >= probeAt) {',
-    replace: 'if (isDown()) {',
-    test: LANES,
-  },
-  {
     name: 'events that were delivered before an earlier one are sent again after a crash',
     file: 'src/events/delivery/progress.ts',
     find: 'ahead = ahead.filter((doneNumber) => doneNumber > number)',
