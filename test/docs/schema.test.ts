@@ -42,7 +42,7 @@ test('says of every table what it is for, as the database does', async () => {
   expect(described.filter(({ comment }) => comment === '')).toEqual([])
 })
 
-test('names every table that the service can insert into with the folders that do', () => {
+test('finds the code that writes to each table', () => {
   const withoutWriter = tables.filter(({ writers, triggersOf }) => writers.length + triggersOf.length === 0)
   // The migration inserts its only row.
   expect(withoutWriter.map(({ name }) => name)).toEqual(['pet_figures_start'])
