@@ -35,7 +35,8 @@ printf '%+d\n' "$seconds" > /etc/faketimerc
 LC_ALL=C sed 's/epoll_wait/epoll_WAIT/g; s/epoll_pwait/epoll_pWAIT/g' "$library" > /etc/faketime.so
 echo /etc/faketime.so > /etc/ld.so.preload
 
-# Most processes do not get this variable, and have a monotonic clock that is shifted too. None of ours notices.
-export TZ=$zone LC_ALL=$locale FAKETIME_DONT_FAKE_MONOTONIC=1
+# Chromium hangs without these two. Most other processes do not get them, and have a monotonic clock that is shifted too.
+export FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_FORCE_MONOTONIC_FIX=0
+export TZ=$zone LC_ALL=$locale
 date
 exec "$@"

@@ -22,7 +22,8 @@ export function rejectUnknownRoutes(app: FastifyInstance): void {
 
   function rejection(request: FastifyRequest): AppError {
     const [path = ''] = request.url.split(/[?#]/, 1)
-    const known = paths.values().find(({ pattern }) => pattern.test(path))
+    // A path without parameters is also found by the pattern of one with them: `/v1/api-keys/self`, `/v1/api-keys/:keyId`.
+    const known = paths.get(path) ?? paths.values().find(({ pattern }) => pattern.test(path))
     if (known === undefined) return new AppError('route_not_found')
     return new AppError('method_not_allowed', { headers: { allow: [...known.methods].sort().join(', ') } })
   }

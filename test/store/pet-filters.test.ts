@@ -2,7 +2,12 @@
 // yet, so the filters with an index are used in lists whose index does not cover them.
 import { expect, test } from 'vitest'
 import { EXAMINED_MAX, findMatchingPets, petsInRange } from '../../src/store/pets/queries.ts'
-import type { PetFilters } from '../../src/store/pets/filters.ts'
+import {
+  filterCondition,
+  filterValues,
+  type PetFilter,
+  type PetFilters,
+} from '../../src/store/pets/filters.ts'
 import { openPetTable } from '../../src/store/pets/table.ts'
 import { readPets } from '../../src/store/pets/pets.ts'
 import { openApiFixture } from '../support/api-fixture.ts'
@@ -40,6 +45,30 @@ test.each([
     expect(found).toEqual(WANTED)
   },
 )
+
+test.each([
+  ['2026-11-15T00:00:00Z', ['2026-11-15T00:00:00Z', '2026-11-15T00:00:00.000001Z']],
+  ['2026-11-15T00:59:59.999999+01:00', ['2026-11-15T00:00:00Z', '2026-11-15T00:00:00.000001Z']],
+  ['2026-11-15T00:00:00.000001Z', ['2026-11-15T00:00:00.000001Z']],
+  ['0000-01-01T00:00:00Z', ['2026-11-15T00:00:00Z', '2026-11-15T00:00:00.000001Z']],
+  ['9999-12-31T23:59:59.999999Z', []],
+])('a filter by time compares microseconds: %s', async (from, found) => {
+  const entry: PetFilter = {
+    schema: { type: 'string', format: 'date-time' },
+    text: 'from this time',
+    example: '2026-11-15T00:00:00Z',
+    option: '--from <time>',
+    sqlType: 'timestamptz',
+    matches: (value) => `at >= ${value}`,
+    hasIndex: false,
+  }
+  const rows = await sql(
+    `select text from unnest($1::text[]) as text, lateral (select text::timestamptz as at) as times
+      where ${filterCondition(1, [['from', entry]])}`,
+    [['2026-11-15T00:00:00Z', '2026-11-15T00:00:00.000001Z'], ...filterValues({ from }, [['from', entry]])],
+  )
+  expect(rows.map(({ text }) => text)).toEqual(found)
+})
 
 test('a list by name examines a limited number of pets for a page, and the next page continues there', async () => {
   const pages: bigint[][] = []

@@ -63,7 +63,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await buildConsole()
   const server = TEST_SERVER_URL === undefined ? await startTestServer() : runningServer(TEST_SERVER_URL)
   project.provide('serverUrl', server.url('template1'))
-  const { contract, stop } = await openContractService(server)
+  const { contract, stop } = await openContractService(server).catch(async (error: unknown) => {
+    await server.stop()
+    throw error
+  })
   project.provide('contract', contract)
   return async () => {
     await stop()

@@ -76,7 +76,11 @@ interface Found {
 
 const STREAM_TYPE = 'text/event-stream'
 
-const operations: Found[] = Object.entries(document.paths).flatMap(([path, verbs]) =>
+/** The more parameters a path has, the later: `/pets/count` is no `/pets/{petId}`. */
+const paths = Object.entries(document.paths).toSorted(
+  ([one], [other]) => one.split('{').length - other.split('{').length,
+)
+const operations: Found[] = paths.flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([verb, { responses }]) => {
     const documented = Object.keys(responses).filter((status) => status !== 'default')
     return {

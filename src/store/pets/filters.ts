@@ -1,6 +1,7 @@
 // The filters of listPets and exportPets. The parameters, cursors, statements, options of commands, arguments of assistants
 // and docs follow from this table. Without TypeBox, because commands load it.
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+import { parseDateTime } from '../../values/date-time.ts'
 import { INT64_SCHEMA } from '../../values/int64.ts'
 
 type FilterValue = string | bigint
@@ -14,7 +15,7 @@ export interface PetFilter<Value extends FilterValue = never> {
   example: string
   /** The option of the commands. */
   option: string
-  /** The type of its value in PostgreSQL. */
+  /** The type of its value in PostgreSQL. With `timestamptz`, the value is a date-time: `{ type: 'string', format: 'date-time' }`. */
   sqlType: string
   /** The value as a parameter of a statement. Default: the value itself. */
   toSql?: (value: Value) => unknown
@@ -77,18 +78,33 @@ export function hasOtherFilters(filters: PetFilters, known: readonly FilterName[
 }
 
 /** The condition of all filters in SQL. Their values are the parameters after the first `count`. */
-export function filterCondition(count: number): string {
-  return FILTER_ENTRIES.map(([, { sqlType, matches }], index) => {
-    const value = `$${count + index + 1}::${sqlType}`
-    return `(${value} is null or ${matches(value)})`
-  }).join(' and ')
+export function filterCondition(
+  count: number,
+  entries: readonly [string, PetFilter][] = FILTER_ENTRIES,
+): string {
+  return entries
+    .map(([, { sqlType, matches }], index) => {
+      const value = sqlValue(`$${count + index + 1}`, sqlType)
+      return `(${value} is null or ${matches(value)})`
+    })
+    .join(' and ')
+}
+
+/** PostgreSQL reads other years than RFC 3339, so a time is a number of microseconds. */
+function sqlValue(parameter: string, sqlType: string): string {
+  if (sqlType !== 'timestamptz') return `${parameter}::${sqlType}`
+  return `(timestamptz 'epoch' + ${parameter}::bigint * interval '1 microsecond')`
 }
 
 /** The parameters of `filterCondition`. A filter that is not set matches every pet. */
-export function filterValues(filters: PetFilters): unknown[] {
-  return FILTER_ENTRIES.map(([name, { toSql }]) => {
+export function filterValues(
+  filters: Record<string, FilterValue | undefined>,
+  entries: readonly [string, PetFilter][] = FILTER_ENTRIES,
+): unknown[] {
+  return entries.map(([name, { sqlType, toSql }]) => {
     const value = filters[name]
     if (value === undefined) return null
-    return toSql === undefined ? value : toSql(value as never)
+    if (toSql !== undefined) return toSql(value as never)
+    return sqlType === 'timestamptz' ? parseDateTime(String(value)) : value
   })
 }
