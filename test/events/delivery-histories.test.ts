@@ -99,12 +99,12 @@ function openProcess(choose: (max: number) => number) {
   let reading: Position | undefined
   let saving: Progress | undefined
   let inFlight: Message[] = []
-  let state = initialState(tables.load(now).webhook, [], SCHEDULE, now)
+  let state = initialState(tables.load(now).webhook, [], now)
 
   const newest = () => ({ epoch: EPOCH, number: BigInt(feed.length) })
 
   function cause(trigger: Trigger): void {
-    const moment = { now, hasLease: true }
+    const moment = { now, hasLease: true, schedule: SCHEDULE }
     for (const effect of apply(state, trigger, moment)) wait(effect)
     while (canSend(state, moment))
       for (const effect of apply(state, { kind: 'slot_taken' }, moment)) wait(effect)
@@ -133,7 +133,7 @@ function openProcess(choose: (max: number) => number) {
     }
     ;[reading, saving, inFlight] = [undefined, undefined, []]
     const { webhook, rows } = tables.load(now)
-    state = initialState(webhook, rows, SCHEDULE, now)
+    state = initialState(webhook, rows, now)
   }
 
   function readPage(): void {

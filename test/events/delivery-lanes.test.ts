@@ -3,10 +3,33 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { VARIABLES } from '../../src/config/config.ts'
-import { trackHealth } from '../../src/events/delivery/health.ts'
-import { openLanes } from '../../src/events/delivery/lanes.ts'
+import {
+  type Health,
+  hasRoom,
+  initialHealth,
+  isDown,
+  recordFailure,
+  recordSuccess,
+} from '../../src/events/delivery/health.ts'
+import {
+  addToLane,
+  finishFirst,
+  hasDue,
+  initialLanes,
+  type Lanes,
+  retryFirst,
+  takeDue,
+  wake,
+} from '../../src/events/delivery/lanes.ts'
 import { eventMessage, type Message } from '../../src/events/delivery/message.ts'
-import { trackProgress } from '../../src/events/delivery/progress.ts'
+import {
+  addBack,
+  addEvent,
+  initialUnsaved,
+  recordDone,
+  storeRetry,
+  takeChanges,
+} from '../../src/events/delivery/progress.ts'
 import { openSchedule } from '../../src/events/delivery/schedule.ts'
 import type { EventRow } from '../../src/events/feed/queries.ts'
 
@@ -16,6 +39,11 @@ const event = (number: number, petId: number): Message =>
     'e',
   )
 
+function take(lanes: Lanes, now: number, requestedOnly: boolean): Message | undefined {
+  wake(lanes, now)
+  return takeDue(lanes, now, requestedOnly)
+}
+
 test('messages of a pet leave in the order of the feed, whatever fails; and the position never skips one', () => {
   const steps = fc.array(fc.constantFrom('add', 'succeed', 'fail', 'wait', 'save', 'fail to save'), {
     maxLength: 300,
@@ -23,8 +51,8 @@ test('messages of a pet leave in the order of the feed, whatever fails; and the 
   fc.assert(
     fc.property(steps, fc.infiniteStream(fc.nat({ max: 1_000 })), (actions, random) => {
       const choose = (max: number) => (random.next().value as number) % max
-      const lanes = openLanes()
-      const unsaved = trackProgress(lanes)
+      const lanes = initialLanes()
+      const unsaved = initialUnsaved()
       const delivered: Message[] = []
       const inFlight: Message[] = []
       const added: Message[] = []
@@ -32,26 +60,27 @@ test('messages of a pet leave in the order of the feed, whatever fails; and the 
       let position = 0n
       let now = 0
       const takeAll = () => {
-        while (inFlight.length < 3 && lanes.hasDue(now, false))
-          inFlight.push(lanes.take(now, false) as Message)
+        wake(lanes, now)
+        while (inFlight.length < 3 && hasDue(lanes, false))
+          inFlight.push(takeDue(lanes, now, false) as Message)
       }
       const settleOne = (fails: boolean) => {
         const [message] = inFlight.splice(choose(Math.max(1, inFlight.length)), 1)
         if (message === undefined) return
         if (fails) {
           message.dueAt = now + 1 + choose(50)
-          unsaved.store(message)
-          lanes.retry(message)
+          storeRetry(unsaved, message)
+          retryFirst(lanes, message)
         } else {
           delivered.push(message)
-          lanes.finish(message, now)
-          unsaved.finish(message)
+          finishFirst(lanes, message, now)
+          recordDone(unsaved, message)
         }
       }
       const save = (fails: boolean) => {
         const read = BigInt(added.length)
-        const { progress, restore } = unsaved.take({ epoch: 'e', number: read }, now)
-        if (fails) return restore()
+        const { progress, changes } = takeChanges(unsaved, lanes, { epoch: 'e', number: read }, now)
+        if (fails) return addBack(unsaved, changes)
         stored = new Set([...stored, ...progress.retries.map(({ number }) => number as bigint)])
         for (const number of progress.deletedNumbers) stored.delete(number)
         position = progress.position.number
@@ -66,8 +95,8 @@ test('messages of a pet leave in the order of the feed, whatever fails; and the 
         if (action === 'add') {
           const message = event(added.length + 1, choose(4))
           added.push(message)
-          unsaved.add(message)
-          lanes.add(message, now)
+          addEvent(unsaved, message)
+          addToLane(lanes, message, now)
         } else if (action === 'wait') now += choose(2_000)
         else if (action === 'save' || action === 'fail to save') save(action !== 'save')
         else settleOne(action === 'fail')
@@ -83,106 +112,107 @@ test('messages of a pet leave in the order of the feed, whatever fails; and the 
 })
 
 test('each save has the events that are done after one in flight', () => {
-  const lanes = openLanes()
-  const unsaved = trackProgress(lanes)
+  const lanes = initialLanes()
+  const unsaved = initialUnsaved()
   const [first, second] = [event(1, 1), event(2, 2)]
   for (const message of [first, second]) {
-    unsaved.add(message)
-    lanes.add(message, 0)
-    lanes.take(0, false)
+    addEvent(unsaved, message)
+    addToLane(lanes, message, 0)
+    take(lanes, 0, false)
   }
-  lanes.finish(second, 0)
-  unsaved.finish(second)
-  const save = () => unsaved.take({ epoch: 'e', number: 2n }, 0).progress
+  finishFirst(lanes, second, 0)
+  recordDone(unsaved, second)
+  const save = () => takeChanges(unsaved, lanes, { epoch: 'e', number: 2n }, 0).progress
   for (const { position, done } of [save(), save()])
     expect({ number: position.number, done }).toEqual({ number: 0n, done: [2n] })
 })
 
 test('while the receiver is down, only messages that were just requested are due', () => {
-  const lanes = openLanes()
+  const lanes = initialLanes()
   const request = { ...event(2, 2), kind: 'redelivery', lane: 'request 1' } as Message
-  lanes.add(event(1, 1), 0)
-  lanes.add(request, 0)
-  expect(lanes.take(0, true)).toBe(request)
-  expect([lanes.take(0, true), lanes.hasDue(0, false)]).toEqual([undefined, true])
+  addToLane(lanes, event(1, 1), 0)
+  addToLane(lanes, request, 0)
+  expect(take(lanes, 0, true)).toBe(request)
+  expect([take(lanes, 0, true), hasDue(lanes, false)]).toEqual([undefined, true])
   request.attempts = 1
   request.dueAt = 5
-  lanes.retry(request)
-  expect(lanes.hasDue(5, true)).toBe(false)
-  expect(lanes.take(5, false)?.number).toBe(1n)
-  expect(lanes.take(5, false)).toBe(request)
+  retryFirst(lanes, request)
+  expect(take(lanes, 5, true)).toBeUndefined()
+  expect(take(lanes, 5, false)?.number).toBe(1n)
+  expect(take(lanes, 5, false)).toBe(request)
 })
 
 test('each retry is due at its own time', () => {
-  const lanes = openLanes()
+  const lanes = initialLanes()
   const [one, other] = [event(1, 1), event(2, 2)]
   const loaded = { ...event(3, 3), dueAt: 20 }
   for (const message of [one, other]) {
-    lanes.add(message, 0)
-    lanes.take(0, false)
+    addToLane(lanes, message, 0)
+    take(lanes, 0, false)
   }
   one.dueAt = 5
-  lanes.retry(one)
+  retryFirst(lanes, one)
   other.dueAt = 10
-  lanes.retry(other)
-  lanes.add(loaded, 0)
-  expect(lanes.hasDue(4, false)).toBe(false)
-  expect([lanes.take(5, false), lanes.take(9, false)]).toEqual([one, undefined])
-  expect(lanes.take(10, false)).toBe(other)
-  expect([lanes.take(19, false), lanes.take(20, false)]).toEqual([undefined, loaded])
+  retryFirst(lanes, other)
+  addToLane(lanes, loaded, 0)
+  expect([4, 5, 9].map((now) => take(lanes, now, false))).toEqual([undefined, one, undefined])
+  expect(take(lanes, 10, false)).toBe(other)
+  expect([take(lanes, 19, false), take(lanes, 20, false)]).toEqual([undefined, loaded])
 })
 
 test('a message that is done while it waits, due or not, is not sent', () => {
-  const lanes = openLanes()
+  const lanes = initialLanes()
   const [first, second, other] = [event(1, 1), event(2, 1), event(3, 3)]
-  for (const message of [first, second, other]) lanes.add(message, 0)
-  lanes.take(0, false)
+  for (const message of [first, second, other]) addToLane(lanes, message, 0)
+  take(lanes, 0, false)
   first.dueAt = 5
-  lanes.retry(first)
-  lanes.finish(first, 0)
-  lanes.finish(other, 0)
-  expect([lanes.take(5, false), lanes.take(5, false), lanes.size()]).toEqual([second, undefined, 1])
+  retryFirst(lanes, first)
+  finishFirst(lanes, first, 0)
+  finishFirst(lanes, other, 0)
+  expect([take(lanes, 5, false), take(lanes, 5, false)]).toEqual([second, undefined])
 })
 
 describe('the health of a receiver', () => {
   const schedule = openSchedule([5, 300], () => 0)
+  const fail = (health: Health, lane: string, now: number, pauseMs = 0) =>
+    recordFailure(health, lane, pauseMs, now, schedule)
 
   test('failures of one pet do not stop the others', () => {
-    const health = trackHealth(schedule, 16, undefined)
-    for (let failure = 0; failure < 10; failure += 1) health.failed('pet 1', 100)
-    expect(health.isDown()).toBe(false)
-    expect(health.hasRoom(100, 15)).toBe(true)
-    expect(health.failingSince()).toBe(100)
+    const health = initialHealth(undefined)
+    for (let failure = 0; failure < 10; failure += 1) fail(health, 'pet 1', 100)
+    expect(isDown(health)).toBe(false)
+    expect(hasRoom(health, 100, 15)).toBe(true)
+    expect(health.failingSince).toBe(100)
   })
 
   test('failures of three pets leave one attempt at a time, after growing pauses', () => {
-    const health = trackHealth(schedule, 16, undefined)
-    for (const lane of ['pet 1', 'pet 2', 'pet 3']) health.failed(lane, 0)
-    expect(health.isDown()).toBe(true)
-    expect(health.hasRoom(4_999, 0)).toBe(false)
-    expect(health.hasRoom(5_000, 0)).toBe(true)
-    expect(health.hasRoom(5_000, 1)).toBe(false)
-    health.failed('pet 1', 5_000)
-    expect(health.hasRoom(14_999, 0)).toBe(false)
-    expect(health.hasRoom(15_000, 0)).toBe(true)
-    health.succeeded()
-    expect(health.isDown()).toBe(false)
-    expect(health.failingSince()).toBeUndefined()
+    const health = initialHealth(undefined)
+    for (const lane of ['pet 1', 'pet 2', 'pet 3']) fail(health, lane, 0)
+    expect(isDown(health)).toBe(true)
+    expect(hasRoom(health, 4_999, 0)).toBe(false)
+    expect(hasRoom(health, 5_000, 0)).toBe(true)
+    expect(hasRoom(health, 5_000, 1)).toBe(false)
+    fail(health, 'pet 1', 5_000)
+    expect(hasRoom(health, 14_999, 0)).toBe(false)
+    expect(hasRoom(health, 15_000, 0)).toBe(true)
+    recordSuccess(health)
+    expect(isDown(health)).toBe(false)
+    expect(health.failingSince).toBeUndefined()
   })
 
   test('attempts that fail together count as one failure', () => {
-    const health = trackHealth(schedule, 16, undefined)
-    for (let pet = 0; pet < 16; pet += 1) health.failed(`pet ${pet}`, pet)
-    expect(health.hasRoom(5_002, 0)).toBe(true)
+    const health = initialHealth(undefined)
+    for (let pet = 0; pet < 16; pet += 1) fail(health, `pet ${pet}`, pet)
+    expect(hasRoom(health, 5_002, 0)).toBe(true)
   })
 
   test('a pause that the receiver asks for also ends a success', () => {
-    const health = trackHealth(schedule, 16, undefined)
-    health.failed('pet 1', 0, 60_000)
-    health.failed('pet 2', 10)
-    health.succeeded()
-    expect(health.hasRoom(59_999, 0)).toBe(false)
-    expect(health.hasRoom(60_000, 0)).toBe(true)
+    const health = initialHealth(undefined)
+    fail(health, 'pet 1', 0, 60_000)
+    fail(health, 'pet 2', 10)
+    recordSuccess(health)
+    expect(hasRoom(health, 59_999, 0)).toBe(false)
+    expect(hasRoom(health, 60_000, 0)).toBe(true)
   })
 })
 

@@ -1,7 +1,9 @@
 // The state machine of the delivery to a webhook, without a clock, a database and HTTP: each transition by itself. The test
 // delivery-histories.test.ts combines them at random.
-import { describe, expect, test } from 'vitest'
-import type { Effect, Trigger } from '../../src/events/delivery/endpoint-state.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Effect, EndpointState, Trigger } from '../../src/events/delivery/endpoint-state.ts'
+import { isDown } from '../../src/events/delivery/health.ts'
+import { wake } from '../../src/events/delivery/lanes.ts'
 import type { LeasedWebhook } from '../../src/events/delivery/lease-queries.ts'
 import type { Message } from '../../src/events/delivery/message.ts'
 import type { AttemptOutcome } from '../../src/events/delivery/outcome.ts'
@@ -46,19 +48,21 @@ const events = (count: number) => Array.from({ length: count }, (_, index) => ev
 const at = (number: number) => ({ epoch: EPOCH, number: BigInt(number) })
 const status = (code: number): AttemptOutcome => ({ kind: 'response', status: code, durationMs: 5 })
 
+const openMachine = (changes: Partial<LeasedWebhook> = {}, rows: RetryRow[] = []) =>
+  openMachineAt(initialState({ ...WEBHOOK, ...changes }, rows, 0), 0)
+
 /** Runs no effect: each method causes a trigger, and returns the effects. */
-function openMachine(changes: Partial<LeasedWebhook> = {}, rows: RetryRow[] = []) {
-  const state = initialState(
-    { ...WEBHOOK, ...changes },
-    rows,
-    openSchedule([5, 300], () => 0),
-    0,
-  )
-  const moment = { now: 0, hasLease: true }
-  const cause = (trigger: Trigger) => apply(state, trigger, { ...moment })
-  /** Sends all that is due. */
+function openMachineAt(state: EndpointState, now: number) {
+  const moment = { now, hasLease: true, schedule: openSchedule([5, 300], () => 0) }
+  let causedAt = now
+  const cause = (trigger: Trigger) => {
+    causedAt = moment.now
+    return apply(state, trigger, { ...moment })
+  }
+  /** Sends all that is due. If time has passed, a trigger has come meanwhile. */
   const send = () => {
     const sent: Message[] = []
+    if (moment.now > causedAt) wake(state.lanes, moment.now)
     while (canSend(state, moment))
       for (const effect of cause({ kind: 'slot_taken' }))
         if (effect.kind === 'send') sent.push(effect.message)
@@ -258,7 +262,7 @@ describe('while it runs', () => {
     expect([...state.unfinished].map(({ number }) => number)).toEqual([2n])
     const last = openMachine({}, [{ ...RETRY, attempts: 2 }])
     last.end(last.send()[0], status(500))
-    expect(last.state.health.failingSince()).toBe(0)
+    expect(last.state.health.failingSince).toBe(0)
   })
 
   test('an event that cannot be read again, and a cancelled attempt, do not count as attempts', () => {
@@ -283,14 +287,14 @@ describe('while it runs', () => {
     const { send, end, state } = openMachine({}, [RETRY])
     const effects = end(send()[0], { kind: 'failure', reason: 'not_stored', durationMs: 0 })
     expect(effects).toEqual([{ kind: 'observe', outcome: 'skipped', durationMs: 0 }])
-    expect(state.health.failingSince()).toBeUndefined()
+    expect(state.health.failingSince).toBeUndefined()
   })
 
   test('takes over secrets, version and requested messages, which are sent although the receiver is down', () => {
     const { read, send, end, cause, state } = openMachine()
     read(events(3))
     for (const message of send()) end(message, status(500))
-    expect(state.health.isDown()).toBe(true)
+    expect(isDown(state.health)).toBe(true)
     const secrets = [{ secret: Buffer.from('new'), expiresAt: undefined }]
     cause({ kind: 'refreshed', webhook: { ...WEBHOOK, version: 2n, secrets }, rows: [REQUEST] })
     expect(state.webhook).toMatchObject({ version: 2n, secrets, restarts: 3n })
@@ -298,7 +302,7 @@ describe('while it runs', () => {
     const [message] = send()
     expect(message).toMatchObject({ kind: 'test', id: 9n })
     end(message)
-    expect(state.health.isDown()).toBe(false)
+    expect(isDown(state.health)).toBe(false)
   })
 
   test('a redelivery of an event of an earlier epoch keeps its message id', () => {
@@ -631,4 +635,40 @@ test('ends at once without the lease, and ignores everything afterwards', () => 
   unsaved.end(unsaved.send()[0])
   unsaved.moment.now = 200
   expect(unsaved.cause({ kind: 'abort' })).toEqual([{ kind: 'end' }])
+})
+
+test('the state is plain data: a copy of it, in the middle of the work, continues like the original', () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 })
+  onTestFinished(() => void vi.useRealTimers())
+  const { read, send, end, cause, moment, state } = openMachine({ done: [2n] }, [REQUEST, RETRY])
+  read([...events(20), event(21, 4)])
+  const [request, retry, ...others] = send()
+  moment.now = 100
+  expect(kindsOf(end(retry, status(500)))).toEqual(['observe', 'save'])
+  end(request)
+  for (const message of others.splice(0, 4)) end(message, status(500))
+  cause({ kind: 'tick', newest: at(99), messagesMax: 100 })
+  const copy = structuredClone({ state, others })
+  expect(copy).toEqual({ state, others })
+  expect([isDown(state.health), state.isReading, state.saving?.changes.results.length]).toEqual([
+    true,
+    true,
+    1,
+  ])
+
+  const finish = (machine: ReturnType<typeof openMachineAt>, inFlight: Message[]) => {
+    machine.moment.now = 200
+    const failed = machine.cause({ kind: 'save_failed' })
+    const page = machine.read([event(22, 4)])
+    const settled = inFlight.flatMap((message) => machine.end(message))
+    machine.moment.now = 6_000
+    const saved = machine.cause({ kind: 'saved' })
+    const sent = machine.send()
+    const ended = sent.flatMap((message) => machine.end(message, status(410)))
+    return [failed, page, settled, saved, sent, ended, machine.cause({ kind: 'stop_timeout' }), machine.state]
+  }
+  const ofCopy = finish(openMachineAt(copy.state, 100), copy.others)
+  expect(copy.state).not.toEqual(state)
+  expect(ofCopy).toEqual(finish(openMachineAt(state, 100), others))
+  expect(kindsOf(ofCopy.slice(0, 4).flat() as Effect[])).toContain('save')
 })

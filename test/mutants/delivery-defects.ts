@@ -42,7 +42,7 @@ const READING: Defect[] = [
   ),
   transition(
     'the position does not wait for the events of a page',
-    '    unsaved.add(message)\n',
+    '    addEvent(unsaved, message)\n',
     '',
     HISTORIES,
   ),
@@ -76,7 +76,7 @@ const SENDING: Defect[] = [
   ),
   transition(
     'an event that could not be read is never sent',
-    '  lanes.retry(message)\n  return []',
+    '  retryFirst(lanes, message)\n  return []',
     '  return []',
     TRANSITIONS,
   ),
@@ -94,14 +94,14 @@ const SENDING: Defect[] = [
   ),
   transition(
     'results are not listed',
-    '  unsaved.report(toResult(message, outcome, verdict))\n',
+    '  recordResult(unsaved, toResult(message, outcome, verdict))\n',
     '',
     HISTORIES,
   ),
-  transition('a failed event has no row', '    unsaved.store(message)\n', '', TRANSITIONS),
+  transition('a failed event has no row', '    storeRetry(unsaved, message)\n', '', TRANSITIONS),
   transition(
     'a failed message is never retried',
-    '    lanes.retry(message)\n  } else',
+    '    retryFirst(lanes, message)\n  } else',
     '  } else',
     TRANSITIONS,
   ),
@@ -111,14 +111,14 @@ const SENDING: Defect[] = [
     '',
     TRANSITIONS,
   ),
-  transition('a delivered message blocks its pet', '  lanes.finish(message, now)\n', '', TRANSITIONS),
+  transition('a delivered message blocks its pet', '  finishFirst(lanes, message, now)\n', '', TRANSITIONS),
   transition(
     'the row of a delivered message stays',
-    'now)\n  unsaved.finish(message)\n',
+    'now)\n  recordDone(unsaved, message)\n',
     'now)\n',
     HISTORIES,
   ),
-  transition('a receiver that works again counts as failing', '    health.succeeded()\n', '', TRANSITIONS),
+  transition('a receiver that works again counts as failing', '    recordSuccess(health)\n', '', TRANSITIONS),
 ]
 
 const REQUESTS: Defect[] = [
@@ -149,13 +149,13 @@ const REQUESTS: Defect[] = [
   ),
   transition(
     'a skipped redelivery stays',
-    '  unsaved.finish(message)\n  // Callers',
+    '  recordDone(unsaved, message)\n  // Callers',
     '  // Callers',
     TRANSITIONS,
   ),
   transition(
     'a skipped redelivery has no result',
-    `  unsaved.report(toResult(message, NOT_SUBSCRIBED, 'skipped'))\n`,
+    `  recordResult(unsaved, toResult(message, NOT_SUBSCRIBED, 'skipped'))\n`,
     '',
     TRANSITIONS,
   ),
@@ -173,8 +173,8 @@ const REQUESTS: Defect[] = [
   ),
   lanes(
     'a message that is done and was due takes another one with it',
-    'if (!sleeping.delete(message)) due.splice(due.indexOf(message), 1)',
-    'sleeping.delete(message)',
+    '!lanes.sleeping.delete(message)) removeDue(lanes, message)',
+    'lanes.sleeping.delete(message)) {}',
     LANES,
   ),
   query(
@@ -234,11 +234,16 @@ const SAVING: Defect[] = [
   transition('nothing is saved after a save', '  state.saving = undefined\n', '', TRANSITIONS),
   transition(
     'a position that is saved is saved again',
-    '  if (isSaved) state.savedNumber = number\n  else restore()',
-    '  if (!isSaved) restore()',
+    '  if (isSaved) state.savedNumber = number\n  else addBack',
+    '  if (!isSaved) addBack',
     TRANSITIONS,
   ),
-  transition('a failed save loses its results and retries', '  else restore()\n', '', ENDPOINT),
+  transition(
+    'a failed save loses its results and retries',
+    '  else addBack(state.unsaved, changes)\n',
+    '',
+    ENDPOINT,
+  ),
   progress(
     'events of an earlier epoch wait for a retry in the new one',
     'newEpoch === undefined ? retries.filter(({ id }) => id === null) : []',
@@ -288,18 +293,18 @@ const LEASES: Defect[] = [
 const IN_LANES: Defect[] = [
   lanes(
     'messages of a lane are sent at once',
-    '        lane.push(message)\n',
-    '        lane.push(message)\n        firsts.add(message, now)\n',
+    '    lane.push(message)\n',
+    '    lane.push(message)\n    addFirst(lanes, message, now)\n',
     LANES,
   ),
-  lanes('a lane ends with its first message', '      else firsts.add(next, now)\n', '', TRANSITIONS),
+  lanes('a lane ends with its first message', '  else addFirst(lanes, next, now)\n', '', TRANSITIONS),
   lanes(
     'a retry never wakes',
-    '    sleeping.add(message)\n    nextWakeAt = Math.min(nextWakeAt, message.dueAt)\n',
-    '    sleeping.add(message)\n',
+    '  lanes.nextWakeAt = Math.min(lanes.nextWakeAt, message.dueAt)\n}',
+    '}',
     TRANSITIONS,
   ),
-  lanes('a message that is done still counts', '      size -= 1\n', '', TRANSITIONS),
+  transition('no message wakes', '  wake(state.lanes, conditions.now)\n', '', HISTORIES),
 ]
 
 const IN_MEMORY: Defect[] = [

@@ -58,10 +58,9 @@ const EQUIVALENT: Readonly<Record<string, string>> = {
   [`if (row.kind !== 'event' && row.id > state.lastRequestId) state.lastRequestId = row.id: > → >=`]:
     'assigns the value that it has',
   "if (kind !== 'redelivery') return: kind !== 'redelivery' → false": 'the event itself no longer waits',
-  'if (now < nextWakeAt) return: now < nextWakeAt → false': 'only looks at messages that are not due',
-  'if (message.dueAt <= now) due.push(message): <= → <': 'sleeps, and is woken before the next one is taken',
-  'if (message.dueAt <= now) due.push(message): message.dueAt <= now → false': 'the same',
-  'if (!isDown()) failedLanes.add(lane): !isDown() → true': 'only the set grows',
+  'if (now < lanes.nextWakeAt) return: now < lanes.nextWakeAt → false':
+    'only looks at messages that are not due',
+  'if (!isDown(health)) health.failedLanes.add(lane): !isDown(health) → true': 'only the set grows',
   'const doublings = Math.min(failures - 1, 20): Math.min → ((one, _) => one)':
     'PROBE_SECONDS_MAX limits it, too',
 }

@@ -283,8 +283,8 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {
     name: 'events that were delivered before an earlier one are sent again after a crash',
     file: 'src/events/delivery/progress.ts',
-    find: 'ahead = ahead.filter((doneNumber) => doneNumber > number)',
-    replace: 'ahead = []',
+    find: 'unsaved.ahead.filter((doneNumber) => doneNumber > number)',
+    replace: '[]',
     test: LANES,
     title: 'each save has the events',
   },

@@ -20,7 +20,7 @@ import type { Lanes } from './lanes.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import type { Message } from './message.ts'
 import type { AttemptOutcome } from './outcome.ts'
-import type { Unsaved } from './progress.ts'
+import type { Changes, Unsaved } from './progress.ts'
 import type { Progress, RetryRow } from './queries.ts'
 import type { Schedule } from './schedule.ts'
 import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
@@ -42,15 +42,15 @@ export interface Saving {
   number: bigint
   /** If it succeeds, the phase becomes `over`. */
   isLast: boolean
-  /** Makes unsaved again what could not be saved. */
-  restore: () => void
+  /** Become unsaved again if the save fails. */
+  changes: Changes
 }
 
+/** Plain data without functions, so that it can be copied and printed. Only `apply` changes it, and the messages in it. */
 export interface EndpointState {
   phase: 'running' | 'closing' | 'over'
   closing: Closing
   webhook: LeasedWebhook
-  readonly schedule: Schedule
   readonly lanes: Lanes
   readonly unsaved: Unsaved
   readonly health: Health
@@ -102,7 +102,7 @@ export type Trigger =
 export type Effect =
   /** Reads up to `max` events. */
   | { kind: 'read'; after: Position; types: readonly EventType[]; max: number }
-  | { kind: 'send'; message: Message }
+  | { kind: 'send'; message: Readonly<Message> }
   | { kind: 'save'; progress: Progress }
   | { kind: 'observe'; outcome: DeliveryOutcome; durationMs: number }
   | { kind: 'warn'; message: string; fields: object }
@@ -114,4 +114,6 @@ export interface Conditions {
   now: number
   /** Whether the lease is valid, with time to spare. */
   hasLease: boolean
+  /** No part of the state, because its delays are random. */
+  schedule: Schedule
 }

@@ -6,6 +6,7 @@ import { textBytes } from '../feed/row-bytes.ts'
 import { DELIVERY_KINDS, type DeliveryKind, type DeliveryOutcome } from '../webhooks/schema.ts'
 import { attempt, type AttemptServices, bodyOf, type LoadEvent } from './attempt.ts'
 import type { Effect, EndpointState, Conditions, Trigger } from './endpoint-state.ts'
+import { isDown } from './health.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import { ATTEMPT_BYTES } from './memory.ts'
 import type { Message } from './message.ts'
@@ -65,14 +66,14 @@ export interface Endpoint {
 }
 
 export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServices): Promise<Endpoint> {
-  const { db, feed, slots, log } = services
+  const { db, feed, slots, hasLease, schedule, log } = services
   const { id: webhookId, restarts } = loaded
   const retries = await findWebhookRetries(db, webhookId, DELIVERY_KINDS, 0n, RETRIES_LOADED_MAX)
-  const state = initialState(loaded, retries, services.schedule, performance.now())
+  const state = initialState(loaded, retries, performance.now())
   const aborting = new AbortController()
   const over = Promise.withResolvers<void>()
   let messagesMax = 0
-  const conditions = (): Conditions => ({ now: performance.now(), hasLease: services.hasLease() })
+  const conditions = (): Conditions => ({ now: performance.now(), hasLease: hasLease(), schedule })
 
   function dispatch(trigger: Trigger): void {
     for (const effect of apply(state, trigger, conditions())) run(effect)
@@ -124,8 +125,8 @@ export async function openEndpoint(loaded: LeasedWebhook, services: EndpointServ
       dispatch({ kind: 'refreshed', webhook, rows })
     },
     lagSeconds: () => lagSecondsOf(state),
-    messageCount: () => state.lanes.size(),
-    isReceiverDown: () => state.health.isDown(),
+    messageCount: () => state.unfinished.size,
+    isReceiverDown: () => isDown(state.health),
     abort: () => dispatch({ kind: 'abort' }),
     stop: () => stopWithin(STOPPED_WITHIN_MS, dispatch, over.promise),
   }
@@ -165,7 +166,7 @@ async function read(
 }
 
 async function send(
-  message: Message,
+  message: Readonly<Message>,
   webhook: LeasedWebhook,
   services: EndpointServices,
   signal: AbortSignal,

@@ -6,49 +6,56 @@ import type { Schedule } from './schedule.ts'
 /** Failures of this many different lanes without a success in between mean that the receiver is down. */
 const DOWN_AFTER_LANES = 3
 
+/** Only functions that transitions.ts calls change it. */
 export interface Health {
-  succeeded: () => void
-  /** @param retryAfterMs The receiver has asked for this pause. */
-  failed: (lane: string, now: number, retryAfterMs?: number) => void
-  /** Whether another attempt may start. */
-  hasRoom: (now: number, inFlight: number) => boolean
-  isDown: () => boolean
   /** Since when every attempt has failed. */
-  failingSince: () => number | undefined
+  failingSince: number | undefined
+  /** Lanes that have failed since the last success, until the receiver is down. */
+  failedLanes: Set<string>
+  /** Failed attempts since it is down. */
+  failures: number
+  /** No attempt starts before this time, because the receiver is down. */
+  probeAt: number
+  /** No attempt starts before this time, because the receiver has asked for a pause. */
+  pausedUntil: number
 }
 
-export function trackHealth(
-  schedule: Pick<Schedule, 'probeMs'>,
-  inFlightMax: number,
-  since: number | undefined,
-): Health {
-  let failingSince = since
-  let failures = 0
-  let probeAt = 0
-  let pausedUntil = 0
-  const failedLanes = new Set<string>()
-  const isDown = () => failedLanes.size >= DOWN_AFTER_LANES
+export const initialHealth = (failingSince: number | undefined): Health => ({
+  failingSince,
+  failedLanes: new Set(),
+  failures: 0,
+  probeAt: 0,
+  pausedUntil: 0,
+})
 
-  return {
-    succeeded: () => {
-      failingSince = undefined
-      failures = 0
-      probeAt = 0
-      failedLanes.clear()
-    },
-    failed: (lane, now, retryAfterMs = 0) => {
-      failingSince ??= now
-      if (!isDown()) failedLanes.add(lane)
-      // Attempts that were in flight together count as one failure.
-      if (isDown() && now >= probeAt) {
-        failures += 1
-        probeAt = now + schedule.probeMs(failures)
-      }
-      pausedUntil = Math.max(pausedUntil, now + retryAfterMs)
-    },
-    hasRoom: (now, inFlight) =>
-      now >= pausedUntil && now >= probeAt && inFlight < (isDown() ? 1 : inFlightMax),
-    isDown,
-    failingSince: () => failingSince,
+export const isDown = ({ failedLanes }: Readonly<Health>): boolean => failedLanes.size >= DOWN_AFTER_LANES
+
+/** Whether another attempt may start. */
+export function hasRoom(health: Readonly<Health>, now: number, inFlight: number): boolean {
+  return now >= health.pausedUntil && now >= health.probeAt && (inFlight === 0 || !isDown(health))
+}
+
+export function recordSuccess(health: Health): void {
+  health.failingSince = undefined
+  health.failedLanes.clear()
+  health.failures = 0
+  health.probeAt = 0
+}
+
+/** @param pauseMs The receiver has asked for this pause. */
+export function recordFailure(
+  health: Health,
+  lane: string,
+  pauseMs: number,
+  now: number,
+  { probeMs }: Pick<Schedule, 'probeMs'>,
+): void {
+  health.failingSince ??= now
+  if (!isDown(health)) health.failedLanes.add(lane)
+  // Attempts that were in flight together count as one failure.
+  if (isDown(health) && now >= health.probeAt) {
+    health.failures += 1
+    health.probeAt = now + probeMs(health.failures)
   }
+  health.pausedUntil = Math.max(health.pausedUntil, now + pauseMs)
 }

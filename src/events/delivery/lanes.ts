@@ -3,113 +3,104 @@
 // is a lane.
 import type { Message } from './message.ts'
 
+/** Only functions that transitions.ts calls change it. */
 export interface Lanes {
-  size: () => number
-  /** Adds a message to the end of its lane. */
-  add: (message: Message, now: number) => void
-  /** The first message of the lane. */
-  firstOf: (lane: string) => Message | undefined
-  /** Whether `take` would return a message. */
-  hasDue: (now: number, requestedOnly: boolean) => boolean
-  /** Takes a message that is due; it is then in flight. With `requestedOnly`, takes only requests without an attempt. */
-  take: (now: number, requestedOnly: boolean) => Message | undefined
-  /** The message, the first of its lane, needs no further attempt: the next message of the lane follows. */
-  finish: (message: Message, now: number) => void
-  /** The message needs another attempt, at `dueAt`. */
-  retry: (message: Message) => void
-}
-
-export function openLanes(): Lanes {
-  const lanes = new Map<string, Message[]>()
-  const firsts = openFirsts()
-  let size = 0
-
-  return {
-    size: () => size,
-    firstOf: (lane) => lanes.get(lane)?.[0],
-    add: (message, now) => {
-      size += 1
-      const lane = lanes.get(message.lane)
-      if (lane === undefined) {
-        lanes.set(message.lane, [message])
-        firsts.add(message, now)
-      } else {
-        lane.push(message)
-      }
-    },
-    hasDue: (now, requestedOnly) => firsts.findDue(now, requestedOnly) >= 0,
-    take: (now, requestedOnly) => {
-      const message = firsts.takeAt(firsts.findDue(now, requestedOnly))
-      if (message === undefined) return undefined
-      message.state = 'in_flight'
-      message.sentAt = now
-      return message
-    },
-    finish: (message, now) => {
-      size -= 1
-      if (message.state === 'waiting') firsts.remove(message)
-      message.state = 'done'
-      const lane = lanes.get(message.lane)
-      lane?.shift()
-      const next = lane?.[0]
-      if (next === undefined) lanes.delete(message.lane)
-      else firsts.add(next, now)
-    },
-    retry: (message) => {
-      message.state = 'waiting'
-      firsts.sleep(message)
-    },
-  }
-}
-
-/** The first messages of all lanes, unless they are in flight. */
-function openFirsts() {
+  /** The messages of each lane. Only its first one is also in `due` or `sleeping`, unless it is in flight. */
+  messages: Map<string, Message[]>
   /** In the order in which they became due. */
-  const due: Message[] = []
-  /** Not due yet, in no order. */
-  const sleeping = new Set<Message>()
+  due: Message[]
+  /** Not due when `wake` was called last, in no order. */
+  sleeping: Set<Message>
   /** When the first of them is due. Until then, `wake` need not look at all of them. */
-  let nextWakeAt = Number.POSITIVE_INFINITY
+  nextWakeAt: number
+}
 
-  function sleep(message: Message): void {
-    sleeping.add(message)
-    nextWakeAt = Math.min(nextWakeAt, message.dueAt)
+export const initialLanes = (): Lanes => ({
+  messages: new Map(),
+  due: [],
+  sleeping: new Set(),
+  nextWakeAt: Number.POSITIVE_INFINITY,
+})
+
+/** The first message of the lane. */
+export const firstOf = ({ messages }: Readonly<Lanes>, lane: string): Message | undefined =>
+  messages.get(lane)?.[0]
+
+/** Adds a message to the end of its lane. */
+export function addToLane(lanes: Lanes, message: Message, now: number): void {
+  const lane = lanes.messages.get(message.lane)
+  if (lane === undefined) {
+    lanes.messages.set(message.lane, [message])
+    addFirst(lanes, message, now)
+  } else {
+    lane.push(message)
   }
+}
 
-  /** Moves the messages that have become due from `sleeping` to `due`. */
-  function wake(now: number): void {
-    if (now < nextWakeAt) return
-    nextWakeAt = Number.POSITIVE_INFINITY
-    for (const message of sleeping) {
-      if (message.dueAt <= now) {
-        sleeping.delete(message)
-        due.push(message)
-      } else {
-        nextWakeAt = Math.min(nextWakeAt, message.dueAt)
-      }
+function addFirst(lanes: Lanes, message: Message, now: number): void {
+  if (message.dueAt <= now) lanes.due.push(message)
+  else sleep(lanes, message)
+}
+
+function sleep(lanes: Lanes, message: Message): void {
+  lanes.sleeping.add(message)
+  lanes.nextWakeAt = Math.min(lanes.nextWakeAt, message.dueAt)
+}
+
+/** Moves the messages that have become due from `sleeping` to `due`. */
+export function wake(lanes: Lanes, now: number): void {
+  const { due, sleeping } = lanes
+  if (now < lanes.nextWakeAt) return
+  lanes.nextWakeAt = Number.POSITIVE_INFINITY
+  for (const message of sleeping) {
+    if (message.dueAt <= now) {
+      sleeping.delete(message)
+      due.push(message)
+    } else {
+      lanes.nextWakeAt = Math.min(lanes.nextWakeAt, message.dueAt)
     }
   }
-
-  return {
-    sleep,
-    remove: (message: Message): void => {
-      if (!sleeping.delete(message)) due.splice(due.indexOf(message), 1)
-    },
-    add: (message: Message, now: number): void => {
-      if (message.dueAt <= now) due.push(message)
-      else sleep(message)
-    },
-    /** The index of a message that is due, or -1. */
-    findDue: (now: number, requestedOnly: boolean): number => {
-      wake(now)
-      if (requestedOnly) return due.findIndex(isFreshRequest)
-      return due.length > 0 ? 0 : -1
-    },
-    takeAt: (index: number): Message | undefined => (index < 0 ? undefined : due.splice(index, 1)[0]),
-  }
 }
+
+/** Whether `takeDue` would return a message. */
+export const hasDue = (lanes: Readonly<Lanes>, requestedOnly: boolean): boolean =>
+  findDue(lanes, requestedOnly) !== undefined
+
+const findDue = ({ due }: Readonly<Lanes>, requestedOnly: boolean) =>
+  requestedOnly ? due.find(isFreshRequest) : due[0]
 
 /** A request that has failed waits until the receiver works, like an event. */
 function isFreshRequest({ kind, attempts }: Message): boolean {
   return kind !== 'event' && attempts === 0
+}
+
+/** Takes a message that is due; it is then in flight. With `requestedOnly`, takes only requests without an attempt. */
+export function takeDue(lanes: Lanes, now: number, requestedOnly: boolean): Message | undefined {
+  const message = findDue(lanes, requestedOnly)
+  if (message === undefined) return undefined
+  removeDue(lanes, message)
+  message.state = 'in_flight'
+  message.sentAt = now
+  return message
+}
+
+function removeDue({ due }: Lanes, message: Message): void {
+  due.splice(due.indexOf(message), 1)
+}
+
+/** The message, the first of its lane, needs no further attempt: the next message of the lane follows. */
+export function finishFirst(lanes: Lanes, message: Message, now: number): void {
+  if (message.state === 'waiting' && !lanes.sleeping.delete(message)) removeDue(lanes, message)
+  message.state = 'done'
+  const lane = lanes.messages.get(message.lane)
+  lane?.shift()
+  const next = lane?.[0]
+  if (next === undefined) lanes.messages.delete(message.lane)
+  else addFirst(lanes, next, now)
+}
+
+/** The message, the first of its lane, needs another attempt, at `dueAt`. */
+export function retryFirst(lanes: Lanes, message: Message): void {
+  message.state = 'waiting'
+  sleep(lanes, message)
 }

@@ -9,6 +9,7 @@ import { EVENT_MESSAGE_PREFIX, TEST_MESSAGE_PREFIX } from '../webhooks/rules.ts'
 import type { DeliveryKind } from '../webhooks/schema.ts'
 import type { RetryRow } from './queries.ts'
 
+/** Only `apply` in transitions.ts, and functions that it calls, change fields of a message. */
 export interface Message {
   kind: DeliveryKind
   /** The id of the row in webhook_retries of a requested message; null for an event of the feed. */

@@ -3,7 +3,7 @@
 // Therefore the position and the rows are saved in one transaction.
 import type { Db } from '../../db/database.ts'
 import type { Position } from '../feed/format.ts'
-import type { Lanes } from './lanes.ts'
+import { firstOf, type Lanes } from './lanes.ts'
 import type { Message } from './message.ts'
 import {
   deleteWebhookEventRetries,
@@ -20,31 +20,17 @@ import {
 /** An attempt in flight for longer than this does not hold back the position. */
 const SLOW_AFTER_MS = 1_000
 
+/** Only functions that transitions.ts calls change it. */
 export interface Unsaved {
-  /** Adds an event of the feed. */
-  add: (message: Message) => void
-  /** The message gets a row in webhook_retries, or its row changes. */
-  store: (message: Message) => void
-  /** The message needs no further attempt. */
-  finish: (message: Message) => void
-  report: (result: DeliveryResult) => void
-  /** Number of results that no save has taken yet. */
-  resultCount: () => number
-  /** The events that hold back the position: their number and bytes. */
-  unstored: () => { count: number; bytes: number }
-  /** Whether anything besides the position has changed. */
-  hasChanges: () => boolean
-  /**
-   * Removes what must be saved. `restore` adds it again, if it could not be saved.
-   * @param readUpTo All events up to here were added.
-   */
-  take: (readUpTo: Position, now: number) => { progress: Taken; restore: () => void }
+  /** Events that hold back the position, in the order of the feed. Done ones are removed before it is used, stored ones by `takeChanges`. */
+  unstored: Message[]
+  /** Numbers of done events. Those up to the position are removed when the position is saved. */
+  ahead: bigint[]
+  changes: Changes
 }
 
-type Taken = Pick<Progress, 'position' | 'done' | 'deletedIds' | 'deletedNumbers' | 'retries' | 'results'>
-
 /** What must be saved besides the position. */
-interface Changes {
+export interface Changes {
   /** Messages whose rows in webhook_retries are inserted or updated. */
   stored: Set<Message>
   /** Messages whose rows in webhook_retries are deleted. */
@@ -52,61 +38,82 @@ interface Changes {
   results: DeliveryResult[]
 }
 
+type SavedChanges = Pick<
+  Progress,
+  'position' | 'done' | 'deletedIds' | 'deletedNumbers' | 'retries' | 'results'
+>
+
 const noChanges = (): Changes => ({ stored: new Set(), finished: [], results: [] })
 
 /** @param doneAhead Numbers of events that need no further attempt, although they come after the position. */
-export function trackProgress(lanes: Pick<Lanes, 'firstOf'>, doneAhead: readonly bigint[] = []): Unsaved {
-  /** Events that hold back the position, in the order of the feed. Done ones are removed before it is used, stored ones by `take`. */
-  let unstored: Message[] = []
-  /** Numbers of done events. Those up to the position are removed when the position is saved. */
-  let ahead = [...doneAhead]
-  let changes = noChanges()
+export function initialUnsaved(doneAhead: readonly bigint[] = []): Unsaved {
+  return { unstored: [], ahead: [...doneAhead], changes: noChanges() }
+}
 
-  function store(message: Message): void {
-    message.isStored = true
-    changes.stored.add(message)
-  }
+/** Adds an event of the feed. */
+export function addEvent({ unstored }: Unsaved, message: Message): void {
+  unstored.push(message)
+}
 
-  /** `lanes.finish` sets this state; it is called together with `finish`. */
-  function removeDone(): void {
-    unstored = unstored.filter(({ state }) => state !== 'done')
-  }
+/** The message gets a row in webhook_retries, or its row changes. */
+export function storeRetry({ changes }: Unsaved, message: Message): void {
+  message.isStored = true
+  changes.stored.add(message)
+}
 
-  function storeDue(now: number): void {
-    for (const message of unstored) if (mustStoreLane(lanes.firstOf(message.lane), now)) store(message)
-    unstored = unstored.filter(({ isStored }) => !isStored)
-  }
+/** The message needs no further attempt. */
+export function recordDone({ ahead, changes }: Unsaved, message: Message): void {
+  changes.stored.delete(message)
+  if (message.isStored) changes.finished.push(message)
+  if (message.kind === 'event' && message.number !== null) ahead.push(message.number)
+}
 
-  return {
-    add: (message) => unstored.push(message),
-    store,
-    finish: (message) => {
-      changes.stored.delete(message)
-      if (message.isStored) changes.finished.push(message)
-      if (message.kind === 'event' && message.number !== null) ahead.push(message.number)
-    },
-    report: (result) => changes.results.push(result),
-    resultCount: () => changes.results.length,
-    unstored: () => {
-      removeDone()
-      return { count: unstored.length, bytes: unstored.reduce((sum, { eventBytes }) => sum + eventBytes, 0) }
-    },
-    hasChanges: () => changes.results.length + changes.stored.size + changes.finished.length > 0,
-    take: ({ epoch, number: readUpTo }, now) => {
-      removeDone()
-      storeDue(now)
-      // The position is just before the first event that holds it back. It never moves back, even if the save fails.
-      const [first] = unstored
-      const number = first?.number == null ? readUpTo : first.number - 1n
-      ahead = ahead.filter((doneNumber) => doneNumber > number)
-      const taken = changes
-      changes = noChanges()
-      return {
-        progress: { position: { epoch, number }, done: [...ahead], ...toRows(taken, now) },
-        restore: () => addBack(taken, changes),
-      }
-    },
-  }
+export function recordResult({ changes }: Unsaved, result: DeliveryResult): void {
+  changes.results.push(result)
+}
+
+/** The events that hold back the position: their number and bytes. */
+export function measureUnstored(unsaved: Unsaved): { count: number; bytes: number } {
+  removeDone(unsaved)
+  const { unstored } = unsaved
+  return { count: unstored.length, bytes: unstored.reduce((sum, { eventBytes }) => sum + eventBytes, 0) }
+}
+
+/** `finishFirst` of lanes.ts sets this state; it is called together with `recordDone`. */
+function removeDone(unsaved: Unsaved): void {
+  unsaved.unstored = unsaved.unstored.filter(({ state }) => state !== 'done')
+}
+
+/** Whether anything besides the position has changed. */
+export function hasChanges({ changes: { stored, finished, results } }: Readonly<Unsaved>): boolean {
+  return results.length + stored.size + finished.length > 0
+}
+
+/**
+ * Removes what must be saved. `addBack` adds the changes again, if they could not be saved.
+ * @param readUpTo All events up to here were added.
+ */
+export function takeChanges(
+  unsaved: Unsaved,
+  lanes: Readonly<Lanes>,
+  { epoch, number: readUpTo }: Position,
+  now: number,
+): { progress: SavedChanges; changes: Changes } {
+  removeDone(unsaved)
+  storeDue(unsaved, lanes, now)
+  // The position is just before the first event that holds it back. It never moves back, even if the save fails.
+  const [first] = unsaved.unstored
+  const number = first?.number == null ? readUpTo : first.number - 1n
+  unsaved.ahead = unsaved.ahead.filter((doneNumber) => doneNumber > number)
+  const { ahead, changes } = unsaved
+  unsaved.changes = noChanges()
+  return { progress: { position: { epoch, number }, done: [...ahead], ...toRows(changes, now) }, changes }
+}
+
+function storeDue(unsaved: Unsaved, lanes: Readonly<Lanes>, now: number): void {
+  for (const message of unsaved.unstored)
+    if (mustStoreLane(firstOf(lanes, message.lane), now)) storeRetry(unsaved, message)
+  unsaved.unstored = unsaved.unstored.filter(({ isStored }) => !isStored)
 }
 
 /**
@@ -118,7 +125,10 @@ function mustStoreLane(first: Message | undefined, now: number): boolean {
   return first.isStored || (first.state === 'in_flight' && now - first.sentAt > SLOW_AFTER_MS)
 }
 
-function toRows({ stored, finished, results }: Changes, now: number): Omit<Taken, 'position' | 'done'> {
+function toRows(
+  { stored, finished, results }: Changes,
+  now: number,
+): Omit<SavedChanges, 'position' | 'done'> {
   return {
     deletedIds: requestIdsOf(finished),
     deletedNumbers: eventNumbersOf(finished),
@@ -128,7 +138,7 @@ function toRows({ stored, finished, results }: Changes, now: number): Omit<Taken
 }
 
 /** Adds what could not be saved to the changes since then. */
-function addBack(taken: Changes, { stored, finished, results }: Changes): void {
+export function addBack({ changes: { stored, finished, results } }: Unsaved, taken: Changes): void {
   // A message that is done by now is already in `finished`, in case the failed transaction has committed its row.
   for (const message of taken.stored) if (message.state !== 'done') stored.add(message)
   finished.push(...taken.finished)

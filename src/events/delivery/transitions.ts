@@ -2,14 +2,24 @@
 // uses no database and no HTTP, and its caller passes the time; only results get their time from the clock.
 import { isAborted, isGone, retryAfterMs, toResult, verdictOf } from './attempt.ts'
 import type { Closing, Effect, EndpointState, Conditions, Saving, Trigger } from './endpoint-state.ts'
-import { trackHealth } from './health.ts'
-import { openLanes } from './lanes.ts'
+import { hasRoom, initialHealth, recordFailure, recordSuccess } from './health.ts'
+import { addToLane, finishFirst, firstOf, hasDue, initialLanes, retryFirst, takeDue, wake } from './lanes.ts'
 import type { LeasedWebhook } from './lease-queries.ts'
 import { eventMessage, type Message, petLane, retryMessage } from './message.ts'
 import { type AttemptOutcome, NOT_SUBSCRIBED } from './outcome.ts'
-import { trackProgress } from './progress.ts'
+import {
+  addBack,
+  addEvent,
+  hasChanges,
+  initialUnsaved,
+  measureUnstored,
+  recordDone,
+  recordResult,
+  storeRetry,
+  takeChanges,
+} from './progress.ts'
 import type { RetryRow } from './queries.ts'
-import { DISABLED_AFTER_MS, type Schedule } from './schedule.ts'
+import { DISABLED_AFTER_MS } from './schedule.ts'
 import type { FeedMoved, WebhookPage } from './webhook-feed.ts'
 
 /** Max attempts in flight per webhook. */
@@ -37,23 +47,16 @@ const READ_AGAIN_AFTER_MS = 1_000
 type Tick = Extract<Trigger, { kind: 'tick' }>
 
 /** @param rows All rows of the webhook in webhook_retries. */
-export function initialState(
-  webhook: LeasedWebhook,
-  rows: readonly RetryRow[],
-  schedule: Schedule,
-  now: number,
-): EndpointState {
+export function initialState(webhook: LeasedWebhook, rows: readonly RetryRow[], now: number): EndpointState {
   const { epoch, number, done, failingSeconds } = webhook
-  const lanes = openLanes()
   const failingSince = failingSeconds === null ? undefined : now - failingSeconds * 1_000
   const state: EndpointState = {
     phase: 'running',
     closing: {},
     webhook,
-    schedule,
-    lanes,
-    unsaved: trackProgress(lanes, done),
-    health: trackHealth(schedule, IN_FLIGHT_MAX, failingSince),
+    lanes: initialLanes(),
+    unsaved: initialUnsaved(done),
+    health: initialHealth(failingSince),
     unfinished: new Set(),
     handledBefore: new Set(done),
     lastRequestId: 0n,
@@ -71,14 +74,15 @@ export function initialState(
 
 /** Whether a message can be sent now. */
 export function canSend(state: Readonly<EndpointState>, { now, hasLease }: Conditions): boolean {
-  const isBelowLimits = state.inFlight < IN_FLIGHT_MAX && state.unsaved.resultCount() < UNSAVED_MAX
+  const unsavedCount = state.unsaved.changes.results.length
+  const isBelowLimits = state.inFlight < IN_FLIGHT_MAX && unsavedCount < UNSAVED_MAX
   if (state.phase !== 'running' || !isBelowLimits || !hasLease) return false
-  return state.lanes.hasDue(now, isRequestedOnly(state, now))
+  return hasDue(state.lanes, isRequestedOnly(state, now))
 }
 
 /** Between two probes of a receiver that is down, and during a pause that it has asked for. */
 const isRequestedOnly = ({ health, inFlight }: Readonly<EndpointState>, now: number) =>
-  !health.hasRoom(now, inFlight)
+  !hasRoom(health, now, inFlight)
 
 const isOver = ({ phase }: Readonly<EndpointState>) => phase === 'over'
 
@@ -88,11 +92,13 @@ const isOver = ({ phase }: Readonly<EndpointState>) => phase === 'over'
  */
 export function apply(state: EndpointState, trigger: Trigger, conditions: Conditions): Effect[] {
   if (isOver(state)) return []
-  const effects = transition(state, trigger, conditions.now)
+  wake(state.lanes, conditions.now)
+  const effects = transition(state, trigger, conditions)
   return isOver(state) ? effects : [...effects, ...saveDue(state, conditions)]
 }
 
-function transition(state: EndpointState, trigger: Trigger, now: number): Effect[] {
+function transition(state: EndpointState, trigger: Trigger, conditions: Conditions): Effect[] {
+  const { now } = conditions
   switch (trigger.kind) {
     case 'tick':
       return readMore(state, trigger, now)
@@ -107,7 +113,7 @@ function transition(state: EndpointState, trigger: Trigger, now: number): Effect
       return sendNext(state, now)
     case 'attempt_ended':
       state.inFlight -= 1
-      return settle(state, trigger.message, trigger.outcome, now)
+      return settle(state, trigger.message, trigger.outcome, conditions)
     case 'not_sent':
       state.inFlight -= 1
       return sendLater(state, trigger.message, now)
@@ -140,14 +146,14 @@ function end(state: EndpointState): Effect[] {
 }
 
 function readMore(state: EndpointState, { newest, messagesMax }: Tick, now: number): Effect[] {
-  const { readUpTo, unsaved, lanes } = state
+  const { readUpTo, unsaved, unfinished } = state
   if (newest === undefined || state.phase !== 'running' || state.isReading || now < state.readAgainAt)
     return []
   const isBehind = newest.epoch !== readUpTo.epoch || newest.number > readUpTo.number
   // The other half is for the page. A webhook without messages always reads.
   const half = Math.max(1, Math.floor(messagesMax / 2))
-  if (!isBehind || lanes.size() >= Math.min(half, RETRIES_MAX)) return []
-  const unstored = unsaved.unstored()
+  if (!isBehind || unfinished.size >= Math.min(half, RETRIES_MAX)) return []
+  const unstored = measureUnstored(unsaved)
   if (unstored.count >= UNSTORED_MAX || unstored.bytes >= UNSTORED_MAX_BYTES) return []
   state.isReading = true
   return [{ kind: 'read', after: readUpTo, types: state.webhook.types, max: Math.min(PAGE_SIZE, half) }]
@@ -161,7 +167,7 @@ function addPage(state: EndpointState, page: WebhookPage | FeedMoved, now: numbe
     // The feed returns each event once, so its number is not needed again.
     if (handledBefore.delete(row.number)) continue
     const message = eventMessage(row, epoch)
-    unsaved.add(message)
+    addEvent(unsaved, message)
     add(state, message, now)
   }
   state.readUpTo = { epoch, number: page.upTo }
@@ -185,7 +191,7 @@ function skipTo(state: EndpointState, { position, isNewEpoch }: FeedMoved, now: 
 
 function add({ unfinished, lanes }: EndpointState, message: Message, now: number): void {
   unfinished.add(message)
-  lanes.add(message, now)
+  addToLane(lanes, message, now)
 }
 
 function addRetry(state: EndpointState, row: RetryRow, now: number): void {
@@ -200,11 +206,11 @@ function addRetry(state: EndpointState, row: RetryRow, now: number): void {
 
 /** A caller has removed the type since. The URL may be new too, and its receiver must not get this event. */
 function skipUnsubscribed({ unsaved }: EndpointState, message: Message): void {
-  unsaved.finish(message)
+  recordDone(unsaved, message)
   // Callers look for the result of a redelivery, because they have requested it.
   if (message.kind !== 'redelivery') return
   message.attempts += 1
-  unsaved.report(toResult(message, NOT_SUBSCRIBED, 'skipped'))
+  recordResult(unsaved, toResult(message, NOT_SUBSCRIBED, 'skipped'))
 }
 
 /** Takes over all that can change without a new `restarts`. With a new one, the webhook is loaded again instead. */
@@ -221,7 +227,7 @@ function refresh(
 }
 
 function sendNext(state: EndpointState, now: number): Effect[] {
-  const message = state.lanes.take(now, isRequestedOnly(state, now)) as Message
+  const message = takeDue(state.lanes, now, isRequestedOnly(state, now)) as Message
   state.inFlight += 1
   return [{ kind: 'send', message }]
 }
@@ -229,52 +235,63 @@ function sendNext(state: EndpointState, now: number): Effect[] {
 /** Does not count as an attempt. */
 function sendLater({ lanes }: EndpointState, message: Message, now: number): Effect[] {
   message.dueAt = now + READ_AGAIN_AFTER_MS
-  lanes.retry(message)
+  retryFirst(lanes, message)
   return []
 }
 
-function settle(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {
-  const { schedule, lanes, unsaved, health } = state
+function settle(
+  state: EndpointState,
+  message: Message,
+  outcome: AttemptOutcome,
+  conditions: Conditions,
+): Effect[] {
+  const { lanes, unsaved, health } = state
+  const { now, schedule } = conditions
   // The sender was closed before the endpoint.
   if (isAborted(outcome)) return sendLater(state, message, now)
   message.attempts += 1
   const verdict = verdictOf(message, outcome, schedule)
-  unsaved.report(toResult(message, outcome, verdict))
+  recordResult(unsaved, toResult(message, outcome, verdict))
   if (verdict === 'failed') {
     message.dueAt = now + Math.max(schedule.retryMs(message.attempts) ?? 0, retryAfterMs(outcome))
-    unsaved.store(message)
-    lanes.retry(message)
+    storeRetry(unsaved, message)
+    retryFirst(lanes, message)
   } else {
     finish(state, message, now)
   }
   // A skipped message says nothing about the receiver.
   if (verdict === 'delivered') {
-    health.succeeded()
+    recordSuccess(health)
     finishRedelivered(state, message, now)
   }
   const isFailure = verdict === 'failed' || verdict === 'given_up'
   const observed: Effect = { kind: 'observe', outcome: verdict, durationMs: outcome.durationMs }
-  return isFailure ? [observed, ...noteFailure(state, message, outcome, now)] : [observed]
+  return isFailure ? [observed, ...noteFailure(state, message, outcome, conditions)] : [observed]
 }
 
 function finish({ unfinished, lanes, unsaved }: EndpointState, message: Message, now: number): void {
   unfinished.delete(message)
-  lanes.finish(message, now)
-  unsaved.finish(message)
+  finishFirst(lanes, message, now)
+  recordDone(unsaved, message)
 }
 
 /** The receiver has the event of a redelivery, so the event needs no retry, and the later ones of its pet follow. */
 function finishRedelivered(state: EndpointState, { kind, epoch, number, petId }: Message, now: number): void {
   if (kind !== 'redelivery') return
-  const first = state.lanes.firstOf(petLane(petId))
+  const first = firstOf(state.lanes, petLane(petId))
   if (first?.state === 'waiting' && first.epoch === epoch && first.number === number)
     finish(state, first, now)
 }
 
-function noteFailure(state: EndpointState, message: Message, outcome: AttemptOutcome, now: number): Effect[] {
+function noteFailure(
+  state: EndpointState,
+  { lane }: Message,
+  outcome: AttemptOutcome,
+  { now, schedule }: Conditions,
+): Effect[] {
   const { health, closing } = state
-  health.failed(message.lane, now, retryAfterMs(outcome))
-  const failingMs = now - (health.failingSince() ?? now)
+  recordFailure(health, lane, retryAfterMs(outcome), now, schedule)
+  const failingMs = now - (health.failingSince ?? now)
   const isTooLong = failingMs > DISABLED_AFTER_MS
   const reason = isGone(outcome) ? 'gone' : isTooLong ? 'failing' : undefined
   // The first reason stays, and is logged once.
@@ -290,7 +307,7 @@ function saveDue(state: EndpointState, { now, hasLease }: Conditions): Effect[] 
   const isLast = state.phase === 'closing' && (state.inFlight === 0 || closing.isTimedOut === true)
   // Without the lease, a process that stops does not save: its successor sends the messages without a saved result again.
   if (isLast && closing.isStopping) return hasLease ? [save(state, isLast, now)] : end(state)
-  const mustSaveSoon = isLast || unsaved.hasChanges()
+  const mustSaveSoon = isLast || hasChanges(unsaved)
   // Also true while a slow attempt holds back the position: the save then stores the event, so that the position moves on.
   const hasReadFurther = state.savedNumber !== readUpTo.number
   if (!mustSaveSoon && !hasReadFurther) return []
@@ -300,10 +317,10 @@ function saveDue(state: EndpointState, { now, hasLease }: Conditions): Effect[] 
 
 /** Only the last save disables the webhook or moves it to a new epoch: the results of attempts in flight come before. */
 function save(state: EndpointState, isLast: boolean, now: number): Effect {
-  const { webhook, closing, health, unsaved } = state
-  const { progress, restore } = unsaved.take(state.readUpTo, now)
-  const since = health.failingSince()
-  state.saving = { number: progress.position.number, isLast, restore }
+  const { webhook, closing, lanes, unsaved } = state
+  const { progress, changes } = takeChanges(unsaved, lanes, state.readUpTo, now)
+  const since = state.health.failingSince
+  state.saving = { number: progress.position.number, isLast, changes }
   state.saveStartedAt = now
   return {
     kind: 'save',
@@ -319,10 +336,10 @@ function save(state: EndpointState, isLast: boolean, now: number): Effect {
 }
 
 function endSave(state: EndpointState, isSaved: boolean): Effect[] {
-  const { number, isLast, restore } = state.saving as Saving
+  const { number, isLast, changes } = state.saving as Saving
   state.saving = undefined
   if (isSaved) state.savedNumber = number
-  else restore()
+  else addBack(state.unsaved, changes)
   // A failed last save is retried, unless the process stops.
   return isLast && (isSaved || state.closing.isStopping) ? end(state) : []
 }
