@@ -9,7 +9,7 @@ export type IdInput = string | number | bigint
 /** Availability of a pet. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
-/** The pet to create. `status` defaults to `available`. Unknown fields are ignored. */
+/** The pet to create. `status` defaults to `available`. Fields that it does not have are ignored; the header `Petstore-Ignored-Fields` names them. */
 export interface NewPet {
   /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
   name: string
@@ -721,6 +721,7 @@ export type ErrorCode =
   | 'invalid_json'
   | 'invalid_body'
   | 'invalid_parameter'
+  | 'unknown_parameter'
   | 'invalid_cursor'
   | 'unknown_category'
   | 'currency_mismatch'

@@ -32,6 +32,11 @@ export const ERRORS = {
     message: 'A query parameter or header is invalid; see details.',
     fix: 'Fix the parameters or headers listed in `details`.',
   },
+  unknown_parameter: {
+    status: 400,
+    message: 'The operation has no query parameter with this name; see details.',
+    fix: 'Check the spelling: `details` names the nearest parameter. To send a list, repeat the parameter: `id=1&id=2`.',
+  },
   invalid_cursor: {
     status: 400,
     message:
@@ -260,6 +265,8 @@ export const DETAIL_CODES = {
   unknown_time_zone: 'The value is not the name of a time zone.',
   unknown_category: 'No category has this id. The operator has set `CATEGORIES=strict`.',
   currency_mismatch: 'The price is not in the currency of the store, and it is not the stored price.',
+  unknown_parameter: 'The operation has no query parameter with this name.',
+  unknown_field: 'The body has no field with this name.',
   reserved: 'The name is reserved for the service itself.',
 } as const
 

@@ -8,7 +8,7 @@ export function refTo<Schema extends TSchema & object>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` })
 }
 
-/** Marks the schema of a body that can be missing. A body that is not an object is then ignored. */
+/** Marks the schema of a body that can be missing. */
 export function optionalBody<Schema extends TSchema & object>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ ...schema, 'x-optional': true })
 }

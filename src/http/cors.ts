@@ -7,6 +7,7 @@ const EXPOSED = [
   'Link',
   'Location',
   'Idempotency-Replayed',
+  'Petstore-Ignored-Fields',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

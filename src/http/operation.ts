@@ -145,8 +145,9 @@ export function documentErrors(app: FastifyInstance): void {
     if (schema === undefined) return
     const codes: ErrorCode[] = ['missing_api_key', 'invalid_api_key']
     if (config?.scope !== 'any') codes.push('insufficient_scope')
-    // Every write can have a body. If the operation needs no body, the body is ignored but must be valid JSON.
-    if (!isRead(method)) codes.push('outcome_unknown', 'invalid_json')
+    // Every write can have a body. If the operation has no fields, the body can be an empty object.
+    if (!isRead(method)) codes.push('outcome_unknown', 'invalid_json', 'invalid_body')
+    codes.push('unknown_parameter')
     codes.push(...schemaErrors(schema), ...(config?.errors ?? []))
     schema.response = { ...(schema.response as object), ...errorResponses(codes) }
   })
@@ -164,7 +165,6 @@ interface DeclaredParts {
 function schemaErrors(schema: FastifySchema): ErrorCode[] {
   const { body, params, querystring, headers } = schema as DeclaredParts
   const codes: ErrorCode[] = []
-  if (body !== undefined) codes.push('invalid_body')
   if (body !== undefined && !isOptionalBody(body)) codes.push('missing_body')
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')

@@ -22,6 +22,7 @@ import { requestId } from '../http/request-id.ts'
 import { limitResponseBytes } from '../http/response-bytes.ts'
 import { limitResponseTime } from '../http/response-timeout.ts'
 import { DATA_HEADERS } from '../http/security-headers.ts'
+import { rejectUndeclared } from '../http/strict-requests.ts'
 import { buildSerializer } from '../http/serialization.ts'
 import { openServer, type ServerOptions } from '../http/server.ts'
 import { STALLED_AFTER_MS } from '../http/stalled-responses.ts'
@@ -188,6 +189,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   rejectUnknownRoutes(app)
   requireDeclaredScope(app)
   requireDeclaredRetry(app)
+  rejectUndeclared(app)
   showFreshHolds(app, options.holds)
   documentErrors(app)
   const v1 = withSchemaTypes(app)

@@ -19,8 +19,9 @@ Every operation requires an API key, sent as a bearer token. The body of every e
 see [all codes and what to do](${ERRORS_PAGE}).
 
 Ids are 64-bit integers: use a JSON parser that does not round integers above 2^53. Text must be well-formed Unicode
-without NUL; its length is counted in code points. Write numbers in a URL as plain digits. Unknown fields and
-parameters are ignored.
+without NUL; its length is counted in code points. Write numbers in a URL as plain digits. An unknown query
+parameter returns 400 \`unknown_parameter\`, an unknown field 400 \`invalid_body\`. Only \`createPet\` ignores unknown fields: its
+response names them in \`Petstore-Ignored-Fields\`.
 
 The \`x-scope\` of an operation contains the scopes that it requires, separated by blanks; \`any\` stands for none. Its
 \`x-retry\` says when a retry is safe even if the earlier attempt took effect, and \`x-retry-effect\` what a retry does. The

@@ -173,7 +173,11 @@ describe('a body of the wrong shape is rejected as a whole (400):', () => {
     { what: 'no change', changes: [], fields: ['changes'] },
     { what: '101 changes', changes: Array.from({ length: 101 }, () => good), fields: ['changes'] },
     { what: 'an empty change', changes: [good, {}], fields: ['changes.1'] },
-    { what: 'an unknown kind', changes: [good, { replace: {} }], fields: ['changes.1'] },
+    {
+      what: 'an unknown kind',
+      changes: [good, { replace: {} }],
+      fields: ['changes.1', 'changes.1.replace'],
+    },
     { what: 'two kinds', changes: [good, { ...good, delete: { petId: 1 } }], fields: ['changes.1'] },
     { what: 'null', changes: [null, good], fields: ['changes.0'] },
     { what: 'a list instead of a pet', changes: [{ create: [] }, good], fields: ['changes.0.create'] },
@@ -234,13 +238,10 @@ describe('with an Idempotency-Key, changes', () => {
     })
   })
 
-  test('ignore unknown fields and the order of fields', async () => {
+  test('ignore the order of fields', async () => {
     const headers = newKey()
     const first = await send([{ create: { name: 'A', categoryId: 6 } }], headers)
-    const retry = await send(
-      [{ x: 1, create: { x: [[]], status: 'available', categoryId: 6, name: 'A' } }],
-      headers,
-    )
+    const retry = await send([{ create: { status: 'available', categoryId: 6, name: 'A' } }], headers)
     expect(retry).toMatchObject({ status: 200, text: first.text })
   })
 })

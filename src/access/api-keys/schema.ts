@@ -161,6 +161,7 @@ const ApiKeyRequestSchema = Type.Object(
   },
   {
     $id: 'NewApiKey',
+    additionalProperties: false,
     description: 'The API key to create. `scopes` defaults to `pets:read` and `pets:write`.',
     examples: [{ name: 'web-shop', scopes: ['pets:read', 'orders:write'], expiresInSeconds: 7_776_000 }],
   },
@@ -178,7 +179,7 @@ const RotationSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'Rotation', examples: [{ overlapSeconds: 3600 }] },
+  { $id: 'Rotation', additionalProperties: false, examples: [{ overlapSeconds: 3600 }] },
 )
 export const RotationRef = refTo(RotationSchema)
 

@@ -100,6 +100,7 @@ const NewWebhookSchema = Type.Object(
   { url, description: Type.Optional(description), types: Type.Optional(types) },
   {
     $id: 'NewWebhook',
+    additionalProperties: false,
     description: 'The webhook to create.',
     examples: [{ url: 'https://shop.example/hooks/petstore', types: ['pet.created', 'pet.updated'] }],
   },
@@ -116,7 +117,12 @@ const WebhookChangesSchema = Type.Object(
       Type.Boolean({ description: 'Starts or stops the delivery. Delivery continues where it stopped.' }),
     ),
   },
-  { $id: 'WebhookChanges', description: 'The fields to change.', examples: [{ enabled: true }] },
+  {
+    $id: 'WebhookChanges',
+    additionalProperties: false,
+    description: 'The fields to change.',
+    examples: [{ enabled: true }],
+  },
 )
 export type WebhookChanges = Static<typeof WebhookChangesSchema>
 export const WebhookChangesRef = refTo(WebhookChangesSchema)
@@ -132,7 +138,7 @@ const SecretRotationSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'SecretRotation', examples: [{ overlapSeconds: 3600 }] },
+  { $id: 'SecretRotation', additionalProperties: false, examples: [{ overlapSeconds: 3600 }] },
 )
 export const SecretRotationRef = refTo(SecretRotationSchema)
 
@@ -146,7 +152,7 @@ const ReplaySchema = Type.Object(
         'The position after which to send all events again. `latest` skips all events up to the newest one.',
     }),
   },
-  { $id: 'Replay', examples: [{ after: '3f1c9a52be07-18' }] },
+  { $id: 'Replay', additionalProperties: false, examples: [{ after: '3f1c9a52be07-18' }] },
 )
 export const ReplayRef = refTo(ReplaySchema)
 

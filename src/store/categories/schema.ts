@@ -15,7 +15,10 @@ const name = Type.String({
   description: 'Name of the category. Must not be blank. The length is counted in code points.',
 })
 
-const CategoryNameSchema = Type.Object({ name }, { $id: 'CategoryName', examples: [{ name: 'Dogs' }] })
+const CategoryNameSchema = Type.Object(
+  { name },
+  { $id: 'CategoryName', additionalProperties: false, examples: [{ name: 'Dogs' }] },
+)
 export const CategoryNameRef = refTo(CategoryNameSchema)
 
 export const CategorySchema = Type.Object(

@@ -40,6 +40,7 @@ const NewOrderSchema = Type.Object(
   },
   {
     $id: 'NewOrder',
+    additionalProperties: false,
     description: 'The order to place.',
     examples: [{ petId: 42, holdMinutes: 30, note: 'Ms Okafor, comes at noon', price: '129.00' }],
   },
@@ -49,6 +50,7 @@ export const NewOrderRef = refTo(NewOrderSchema)
 
 const OrderCompletionSchema = Type.Object(PRICE_FIELDS, {
   $id: 'OrderCompletion',
+  additionalProperties: false,
   description: 'How the order ends.',
   examples: [{ price: '119.00' }],
 })

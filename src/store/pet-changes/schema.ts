@@ -24,6 +24,7 @@ const PetToCreateSchema = Type.Object(
   { ...NewPetSchema.properties, profile: Type.Optional(NewPetProfileRef) },
   {
     $id: 'PetToCreate',
+    additionalProperties: false,
     description: 'The pet to create, as for `createPet`, and its profile, as for `putPetProfile`.',
     examples: [{ name: 'Biscuit', categoryId: 1, profile: { price: '129.00' } }],
   },
@@ -35,6 +36,7 @@ const PetToUpdateSchema = Type.Object(
   { petId, version, ...PetChangeSchema.properties },
   {
     $id: 'PetToUpdate',
+    additionalProperties: false,
     description: 'The fields of a pet to change, as for `updatePet`. Absent fields stay unchanged.',
     examples: [{ petId: 42, status: 'sold', reason: 'walk-in' }],
   },
@@ -46,6 +48,7 @@ const PetToDeleteSchema = Type.Object(
   { petId, version },
   {
     $id: 'PetToDelete',
+    additionalProperties: false,
     description: 'The pet to delete, as for `deletePet`.',
     examples: [{ petId: 43 }],
   },
@@ -67,6 +70,7 @@ const PetChangeItemSchema = Type.Object(
   },
   {
     $id: 'PetChangeItem',
+    additionalProperties: false,
     'x-per-item': ['create', 'update', 'delete'],
     oneOf: [{ required: ['create'] }, { required: ['update'] }, { required: ['delete'] }],
     description: 'One change: exactly one of `create`, `update` and `delete`.',
@@ -85,6 +89,7 @@ const PetChangesSchema = Type.Object(
   },
   {
     $id: 'PetChanges',
+    additionalProperties: false,
     description: 'The changes to make.',
     examples: [{ changes: CHANGES_EXAMPLE }],
   },

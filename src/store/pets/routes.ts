@@ -9,6 +9,7 @@ import type { Db } from '../../db/database.ts'
 import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
+import { IGNORED_FIELDS, ignoredFields } from '../../http/strict-requests.ts'
 import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import type { PetTable } from './table.ts'
@@ -27,6 +28,7 @@ import {
   LIST_LIMIT_DEFAULT,
   ListPetsQuery,
   NewPetRef,
+  NewPetSchema,
   PET_SCHEMAS,
   PetChangeRef,
   PetParams,
@@ -119,6 +121,8 @@ function createPetRoute(app: V1, services: PetServices): void {
             ETag: 'Version of the pet, for `If-Match`.',
             'Idempotency-Replayed':
               '`true` if this is the stored response to an earlier request with the same key.',
+            'Petstore-Ignored-Fields':
+              'Names of the fields of the body that had no effect, separated by commas and percent-encoded. Absent if there are none.',
           },
         }),
       },
@@ -131,6 +135,8 @@ function createPetRoute(app: V1, services: PetServices): void {
         allowsCategory: categoryRule(db, categoryPolicy),
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
+      const ignored = ignoredFields(request.body, NewPetSchema.properties)
+      if (ignored !== undefined) reply.header(IGNORED_FIELDS, ignored)
       reply.code(201).header('location', petAddress(services, pet.id)).header('etag', etag(1))
       return pet
     },

@@ -36,7 +36,8 @@ export const NewPetSchema = Type.Object(
   { name, categoryId, status: Type.Optional(PetStatusRef) },
   {
     $id: 'NewPet',
-    description: 'The pet to create. `status` defaults to `available`. Unknown fields are ignored.',
+    description:
+      'The pet to create. `status` defaults to `available`. Fields that it does not have are ignored; the header `Petstore-Ignored-Fields` names them.',
     examples: [{ name: 'Biscuit', categoryId: 1, status: 'available' }],
   },
 )
@@ -81,6 +82,7 @@ export const PetChangeSchema = Type.Object(
   },
   {
     $id: 'PetChange',
+    additionalProperties: false,
     description: 'The fields of a pet to change. Absent fields stay unchanged.',
     examples: [{ status: 'sold', reason: 'walk-in' }],
   },

@@ -27,6 +27,7 @@ export type PetProfile = ResponseOf<typeof PetProfileSchema>
 
 export const NewPetProfileSchema = Type.Object(WRITABLE_FIELDS, {
   $id: 'NewPetProfile',
+  additionalProperties: false,
   description:
     'The whole profile of a pet: a field that is absent here has no value afterwards. A stored price keeps its currency only if the request has the same `price` and `currency`.',
   examples: [FIELDS_EXAMPLE],
