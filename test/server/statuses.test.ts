@@ -256,20 +256,19 @@ const CASES: Record<string, Record<string, Case>> = {
 }
 
 /**
- * The cases that follow from openapi.json: reads without an id, invalid values of their parameters, unknown ids, and malformed
- * JSON, which also operations without a body reject.
+ * The cases that follow from openapi.json: reads without an id, unknown parameters of reads, unknown ids, and malformed JSON,
+ * which also operations without a body reject.
  */
 function derivedCase(
-  { method, path, pathParameter, query, body }: Operation,
+  { method, path, pathParameter, body }: Operation,
   status: string,
 ): Case | undefined {
   const isCollection = method === 'GET' && pathParameter === undefined
-  const [parameter] = Object.keys(query)
   const unknown = `/v1${path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)}`
   if (status === '200' && isCollection) return simply((api) => api.get(path))
-  if (status === '400' && isCollection) return simply((api) => api.get(`${path}?${parameter}=`))
+  if (status === '400' && method === 'GET') return simply((api) => api.call(method, `${unknown}?unknown=1`))
   if (status === '400' && (body?.isOptional ?? true))
-    return method === 'GET' ? undefined : simply((api) => api.call(method, unknown, { body: '{' }))
+    return simply((api) => api.call(method, unknown, { body: '{' }))
   if (status === '404' && pathParameter !== undefined && (body?.required ?? []).length === 0)
     return simply((api) => api.call(method, unknown, body && { body: {} }))
   return undefined
