@@ -30,17 +30,20 @@ const NAMES = [
   '🐕',
 ]
 
-/** Unknown fields, which must be ignored. */
+/** One or more unknown fields. */
 function unknownFields(fields: Fields): fc.Arbitrary<[name: string, json: string][]> {
   const name = fc.oneof(fc.constantFrom(...NAMES), text(0, 10)).filter((one) => !Object.hasOwn(fields, one))
-  return fc.array(fc.tuple(name, anyJson), { maxLength: 3 })
+  return fc.array(fc.tuple(name, anyJson), { minLength: 1, maxLength: 3 })
 }
 
-/** Unknown members before the body's own fields, or none. */
-function unknownMembers({ fields }: BodySchema): fc.Arbitrary<[name: string, json: string][]> {
+/** Members before the body's own fields that the operation ignores, or none. */
+function ignoredMembers({
+  fields,
+  ignoresUnknown,
+}: BodySchema): fc.Arbitrary<[name: string, json: string][]> {
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant<[string, string][]>([]) },
-    { weight: 1, arbitrary: unknownFields(fields) },
+    { weight: ignoresUnknown ? 1 : 0, arbitrary: unknownFields(fields) },
   )
 }
 
@@ -61,7 +64,7 @@ export function goodBody(body: BodySchema, given: Record<string, Sent> = {}): fc
   const members = fc.record(known, { requiredKeys: [...body.required, ...Object.keys(given)] })
   // If two members have the same name, the last one counts, so the first may have any value.
   const doubled = fc.option(fc.tuple(fc.constantFrom('', ...Object.keys(body.fields)), anyJson), { freq: 8 })
-  return fc.tuple(members, unknownMembers(body), doubled, space).map(([sent, before, first, between]) => {
+  return fc.tuple(members, ignoredMembers(body), doubled, space).map(([sent, before, first, between]) => {
     const own = Object.entries(sent).map(([name, { json }]): [string, string] => [name, json])
     const double = own
       .filter(([name]) => name === first?.[0])
@@ -99,7 +102,7 @@ function breaking(body: BodySchema, given: Record<string, Sent>, broken: string[
   const others = fc.record(Object.fromEntries(valid) as Record<string, fc.Arbitrary<Sent>>, {
     requiredKeys: rest.filter((name) => body.required.includes(name)),
   })
-  return fc.tuple(fc.tuple(...faults), others, unknownMembers(body)).map(([values, good, before]) => {
+  return fc.tuple(fc.tuple(...faults), others, ignoredMembers(body)).map(([values, good, before]) => {
     const members = [
       ...before,
       ...Object.entries(good).map(([name, sent]): [string, string] => [name, sent?.json ?? '']),
@@ -125,26 +128,52 @@ export function badFieldEdges(body: BodySchema, good: Record<string, string>): B
   })
 }
 
-/** Fields inside `__proto__` must count as missing. */
-function hidden({ required }: BodySchema, json: string): BadBody {
+/** Unknown fields in a body that is valid otherwise. */
+function unknownIn(json: string, unknown: [name: string, json: string][]): BadBody {
+  const own = json.trim().slice(1, -1).trim()
+  const added = writeObject(unknown).slice(1, -1)
+  const names = unknown.map(([name]) => name.split('.')[0] as string)
+  return bad('unknown fields', 'invalid_body', `{${[added, own].filter(Boolean).join()}}`, [
+    ...new Set(names),
+  ])
+}
+
+/** Every name that could have a meaning in JavaScript or in the service, as an unknown field. */
+export function unknownFieldEdges(body: BodySchema | undefined, json: string): BadBody[] {
+  if (body?.ignoresUnknown) return []
+  return NAMES.filter((name) => !Object.hasOwn(body?.fields ?? {}, name)).map((name) =>
+    unknownIn(json, [[name, 'null']]),
+  )
+}
+
+/** Fields inside `__proto__` must count as missing, and `__proto__` itself as an unknown field. */
+function hidden({ required, ignoresUnknown }: BodySchema, json: string): BadBody {
   return bad(
     'hidden in __proto__',
     'invalid_body',
     `{"__proto__": ${json}, "constructor": {"prototype": ${json}}}`,
-    required,
+    ignoresUnknown ? required : [...required, '__proto__', 'constructor'],
   )
 }
 
-/** Every invalid body of the operation; for an operation without a body, only unreadable ones. */
+const noObject = anyJson
+  .filter((json) => !json.startsWith('{'))
+  .map((json) => bad('not an object', 'invalid_body', json, ['']))
+
+/** Every invalid body of the operation; for an operation without fields, unreadable ones and those that are not empty. */
 export function badBody(body: BodySchema | undefined, given: Record<string, Sent>): fc.Arbitrary<BadBody> {
   if (body === undefined) {
-    return fc.tuple(anyJson, unreadable).map(([json, spoil]) => spoil(`{"x":${json}}`))
+    return fc.oneof(
+      fc.tuple(anyJson, unreadable).map(([json, spoil]) => spoil(`{"x":${json}}`)),
+      unknownFields({}).map((unknown) => unknownIn('{}', unknown)),
+      noObject.filter(({ bytes }) => String(bytes) !== 'null'),
+    )
   }
   const spoilt = fc.tuple(goodBody(body, given), unreadable).map(([{ json }, spoil]) => spoil(json))
   const withHidden = goodBody(body, given).map(({ json }) => hidden(body, json))
-  const noObject = anyJson
-    .filter((json) => !json.startsWith('{'))
-    .map((json) => bad('not an object', 'invalid_body', json, ['']))
+  const withUnknown = fc
+    .tuple(goodBody(body, given), unknownFields(body.fields))
+    .map(([{ json }, unknown]) => unknownIn(json, unknown))
   const nothing = fc.constantFrom<BadBody>(
     { ...bad('no body', 'missing_body', ''), headers: [], bytes: undefined },
     bad('an empty body', 'missing_body', ''),
@@ -152,10 +181,10 @@ export function badBody(body: BodySchema | undefined, given: Record<string, Sent
   return fc.oneof(
     { weight: 10, arbitrary: badFields(body, given) },
     { weight: 4, arbitrary: spoilt },
-    // Without required fields, none is missing.
-    { weight: body.required.length > 0 ? 1 : 0, arbitrary: withHidden },
-    // An optional body can be missing, and any other JSON is ignored.
-    { weight: body.isOptional ? 0 : 1, arbitrary: noObject },
+    { weight: 1, arbitrary: withHidden },
+    { weight: body.ignoresUnknown ? 0 : 4, arbitrary: withUnknown },
+    // An optional body can be missing or null.
+    { weight: 1, arbitrary: noObject.filter(({ bytes }) => !body.isOptional || String(bytes) !== 'null') },
     { weight: body.isOptional ? 0 : 1, arbitrary: nothing },
   )
 }

@@ -19,10 +19,13 @@ export interface Schema {
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
+  additionalProperties?: false
   /** The alternatives of an object: exactly one of these fields. */
   oneOf?: { required: [string] }[]
   /** The fields whose faults are the results of an item, and do not reject the request. */
   'x-per-item'?: string[]
+  /** Whether a header can occur several times. */
+  'x-etags'?: true
   'x-not-with'?: string[]
   /** The value may depend on the value of the parameter itself. */
   'x-only-with'?: Record<string, string | Record<string, string>>
@@ -80,7 +83,7 @@ export interface Operation {
   /** The parameters whose pages can be short although more items follow, as their descriptions say. */
   canBeShort: Set<string>
   headers: Fields
-  body: { fields: Fields; required: string[]; isOptional: boolean } | undefined
+  body: { fields: Fields; required: string[]; isOptional: boolean; ignoresUnknown: boolean } | undefined
   /** The success statuses. If there are two, the smaller one is for an item that already exists. */
   success: number[]
   /** The schema of a successful response; undefined without a body. */
@@ -129,6 +132,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
       fields: resolveAll(body.properties ?? {}),
       required: body.required ?? [],
       isOptional: !requestBody?.required,
+      ignoresUnknown: body.additionalProperties !== false,
     },
     success: success.map(Number),
     isStream: success[0] !== '204' && response === undefined,

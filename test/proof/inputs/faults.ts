@@ -204,7 +204,7 @@ export function faultEdges(schema: Schema): Edge<string>[] {
   ]
 }
 
-/** Items that are no object, have none or several of the alternatives, or one that is no object. */
+/** Items that are no object, have an unknown field, none or several of the alternatives, or one that is no object. */
 function itemFaultEdges(schema: Schema): Edge<string>[] {
   const names = alternativesOf(schema).map(([name]) => name)
   const several = names.flatMap((one) =>
@@ -216,6 +216,7 @@ function itemFaultEdges(schema: Schema): Edge<string>[] {
     ...['{}', '{"x":{}}', '{"__proto__":{}}'].map((value) => ({ kind: 'no alternative', value })),
     ...several.map((value) => ({ kind: 'several alternatives', value })),
     ...ofWrongType.map((value) => ({ kind: 'an alternative of a wrong type', value })),
+    ...names.map((name) => ({ kind: 'an unknown field', value: `{"${name}":{},"x":{}}` })),
   ]
 }
 

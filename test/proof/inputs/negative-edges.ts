@@ -1,10 +1,11 @@
 // Inputs that are not random: each field and parameter of an operation just beyond what its schema allows.
 import { addressNumberEdges } from './address-faults.ts'
-import { badFieldEdges } from './bodies.ts'
+import { badFieldEdges, unknownFieldEdges } from './bodies.ts'
 import type { Operation, Schema } from './document.ts'
-import { type Broken, encode, fromBody, INT64, type NegativeInput, toInput } from './negative.ts'
+import { type Broken, fromBody, type NegativeInput, toInput, unknownParameter } from './negative.ts'
 import type { RequestChoices, ServiceFixture } from './fixture.ts'
-import { edgesOf } from './values.ts'
+import { encode } from './texts.ts'
+import { edgesOf, INT64 } from './values.ts'
 import { JSON_TYPE } from './unreadable.ts'
 
 /** Every boundary of every field and parameter, once. */
@@ -26,6 +27,8 @@ export function negativeEdges(operation: Operation, fixture: ServiceFixture): Ne
   }
   const one = (broken: Broken) => toInput(operation, valid, [broken])
   const fields = body === undefined ? [] : badFieldEdges(body, good).map((bad) => one(fromBody(bad)))
+  const unknown =
+    operation.method === 'GET' ? [] : unknownFieldEdges(body, json).map((bad) => one(fromBody(bad)))
   const parameters = Object.entries(query).flatMap(([name, schema]) => {
     const item = schema.type === 'array' ? (schema.items as Schema) : schema
     const values =
@@ -44,5 +47,5 @@ export function negativeEdges(operation: Operation, fixture: ServiceFixture): Ne
   const paths = ids.map((value) =>
     one({ kind: 'id: not an int64', rejection: { code: operation.notFound }, change: { id: encode(value) } }),
   )
-  return [...fields, ...parameters, ...paths]
+  return [...fields, ...unknown, one(unknownParameter('x', '1')), ...parameters, ...paths]
 }

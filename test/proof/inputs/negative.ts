@@ -12,12 +12,14 @@ import {
   isOpaque,
   makerOf,
   type Operation,
+  OPERATIONS,
   requirementsOf,
   type Schema,
 } from './document.ts'
 import { isReference, type RequestChoices, type ServiceFixture, toRequest } from './fixture.ts'
-import { text } from './texts.ts'
-import { inAddress, type Sent, valueOf, wholeNumber } from './values.ts'
+import { goodQuery, pairsOf } from './positive.ts'
+import { encode, text } from './texts.ts'
+import { inAddress, INT64, type Sent, valueOf, wholeNumber } from './values.ts'
 import { type BadBody, JSON_TYPE } from './unreadable.ts'
 
 export interface Rejection {
@@ -40,17 +42,11 @@ export interface Broken {
   change: RequestChoices | Omit<RequestChoices, 'key'>
 }
 
-export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1 }
 /** Ids from this number on are unknown, because no test creates this many items. */
 const UNKNOWN_FROM = 10n ** 12n
 
 /** Credentials are checked first, whatever else is wrong; of the other errors, any may be returned. */
 const FIRST = ['missing_api_key', 'invalid_api_key', 'insufficient_scope']
-
-export function encode(value: string, everything = false): string {
-  if (!everything) return encodeURIComponent(value)
-  return [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-}
 
 export function negativeInputs(operation: Operation, fixture: ServiceFixture): fc.Arbitrary<NegativeInput> {
   const groups = Object.values(brokenParts(operation, fixture))
@@ -101,7 +97,13 @@ function validParts(operation: Operation, fixture: ServiceFixture): fc.Arbitrary
 function brokenParts(operation: Operation, fixture: ServiceFixture): Record<string, fc.Arbitrary<Broken>> {
   const parts: Record<string, fc.Arbitrary<Broken>> = { credentials: badCredentials(operation, fixture) }
   if (operation.pathParameter !== undefined) parts['path'] = badId(operation)
-  if (Object.keys(operation.query).length > 0) parts['query'] = badQuery(operation)
+  parts['query'] =
+    Object.keys(operation.query).length > 0
+      ? fc.oneof(
+          { weight: 7, arbitrary: badQuery(operation) },
+          { weight: 2, arbitrary: unknownQuery(operation) },
+        )
+      : unknownQuery(operation)
   const headers = badHeaders(operation)
   if (headers !== undefined) parts['headers'] = headers
   if (operation.method !== 'GET') {
@@ -159,6 +161,42 @@ function badId(operation: Operation): fc.Arbitrary<Broken> {
     .map(String)
   if (makerOf(operation.pathParameter) !== undefined) all.push(unknown.map(broken('unknown id')))
   return fc.oneof(...all)
+}
+
+const NEVER_PARAMETERS = ['x', '__proto__', 'constructor', 'toString', '', '?', 'id[', '[]', 'a.b', '🐕']
+
+/** Names of no parameter of the operation: those of other operations, misspelt ones, and lists as other services write them. */
+function unknownNames({ query }: Operation): string[] {
+  const known = Object.keys(query)
+  const near = known.flatMap((name) => [
+    `${name}s`,
+    name.toUpperCase(),
+    `${name}[]`,
+    `${name}[0]`,
+    ` ${name}`,
+  ])
+  const others = OPERATIONS.flatMap((other) => Object.keys(other.query))
+  return [...new Set([...NEVER_PARAMETERS, ...near, ...others])].filter((name) => !known.includes(name))
+}
+
+export function unknownParameter(name: string, value: string, others: [string, string][] = []): Broken {
+  return {
+    kind: others.length > 0 ? 'query: an unknown parameter beside others' : 'query: an unknown parameter',
+    rejection: { code: 'unknown_parameter', fields: [name.split('.')[0] as string] },
+    change: { query: [...others, [encode(name), encode(value)]] },
+  }
+}
+
+/** An unknown parameter, alone or after valid ones. */
+function unknownQuery(operation: Operation): fc.Arbitrary<Broken> {
+  const name = fc
+    .oneof(fc.constantFrom(...unknownNames(operation)), text(1, 8))
+    .filter((one) => !Object.hasOwn(operation.query, one))
+  const others = fc.oneof(
+    fc.constant<[string, string][]>([]),
+    goodQuery(operation).map((query) => pairsOf(query, false)),
+  )
+  return fc.tuple(name, text(0, 8), others).map((parts) => unknownParameter(...parts))
 }
 
 function badQuery(operation: Operation): fc.Arbitrary<Broken> {
@@ -269,6 +307,16 @@ function badHeaders(operation: Operation): fc.Arbitrary<Broken> | undefined {
   const all: fc.Arbitrary<Broken>[] = []
   for (const [name, schema] of Object.entries(operation.headers)) {
     const { minLength = 0, maxLength } = schema
+    if (!schema['x-etags']) {
+      const second = fc.tuple(fc.constantFrom(name, name.toUpperCase()), fc.constantFrom('a', 'b', ''))
+      all.push(
+        second.map(([again, value]) => ({
+          kind: `header: a second ${name}`,
+          rejection: { code: 'invalid_parameter', fields: [name] },
+          change: { headers: [...withJson(name, 'a'), [again, value]] },
+        })),
+      )
+    }
     if (maxLength !== undefined) {
       const value = fc.oneof(
         fc.constant('x'.repeat(maxLength + 1)),

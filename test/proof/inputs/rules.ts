@@ -113,13 +113,14 @@ export function dynamicObjects(fixture: ServiceFixture): NegativeInput[] {
 
 /** The documented error for a path that names nothing; undefined if it would be accepted. */
 function codeAt(method: string, target: string): string | undefined {
-  const [path = ''] = target.slice('/v1'.length).split(/[?#]/, 1)
+  const [path = '', query = ''] = target.slice('/v1'.length).split(/[?#](.*)/s)
   const operations = OPERATIONS.filter((one) => patternOf(one.path).test(path))
   if (operations.length === 0) return 'route_not_found'
   // A path without a parameter is the first choice: `/api-keys/self` is not an id.
   const byMethod = operations.filter((one) => one.method === method)
   const operation = byMethod.find((one) => one.path === path) ?? byMethod[0]
   if (operation === undefined) return 'method_not_allowed'
+  if (query !== '') return 'unknown_parameter'
   const isFree = makerOf(operation.pathParameter) === undefined
   return isFree && path.endsWith(`/${UNKNOWN_ID}`)
     ? undefined

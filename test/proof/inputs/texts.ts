@@ -18,6 +18,12 @@ const codePoint = fc.oneof(
   { weight: 1, arbitrary: from(0x10000, 0x10ffff) },
 )
 
+/** Percent-encoded, as in a URL. */
+export function encode(value: string, everything = false): string {
+  if (!everything) return encodeURIComponent(value)
+  return [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+}
+
 const HOSTILE = [
   "Robert'); drop table pets;--",
   '__proto__',

@@ -55,6 +55,7 @@ const NOT_ALLOWED: Record<string, RegExp> = {
   'multi-line': /[^\P{Cc}\r\n]/u,
 }
 
+export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1 }
 export const INT64_MAX = 9_223_372_036_854_775_807n
 /** Up to this value, an integer may also be written with a point or an exponent. */
 const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
@@ -166,6 +167,33 @@ function newItemOf(schema: Schema): [field: string, schema: Schema] {
   return free ?? ['', {}]
 }
 
+/** The JSON of an object with one more field. */
+export function withField(json: string, name: string): string {
+  return json.replace(
+    /^\{\s*(?=(\}?))/,
+    (_start, end: string) => `{${JSON.stringify(name)}:{}${end === '' ? ',' : ''}`,
+  )
+}
+
+/** A valid object but for one unknown field, in itself or in an object that it contains. */
+function withUnknownField(schema: Schema): fc.Arbitrary<Sent> {
+  const nested = Object.entries(schema.properties ?? {})
+    .map(([name, part]): [string, Schema] => [name, resolve(part)])
+    .filter(([, part]) => part.properties !== undefined)
+  const unknown = fc.constantFrom('extra', '__proto__', 'Name', 'id')
+  const own = fc.tuple(objectOf(schema), unknown).map(([{ json }, name]) => withField(json, name))
+  const inPart = nested.map(([field, part]) =>
+    fc
+      .tuple(objectOf({ ...schema, properties: omit(schema.properties, field) }), withUnknownField(part))
+      .map(([{ json }, { json: value }]) => withField(json, field).replace('{}', () => value)),
+  )
+  return fc.oneof(own, ...inPart).map((json) => ({ json, value: {} }))
+}
+
+function omit(fields: Record<string, Schema> = {}, name: string): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(fields).filter(([other]) => other !== name))
+}
+
 /** A valid item, or one of any alternative with a fault, which is the result of the item. It then has no values. */
 function itemOf(schema: Schema): fc.Arbitrary<Sent> {
   const [field, valid] = newItemOf(schema)
@@ -175,6 +203,10 @@ function itemOf(schema: Schema): fc.Arbitrary<Sent> {
   return fc.oneof(
     { weight: 3, arbitrary: objectOf(valid).map((sent) => asObject({ [field]: sent })) },
     { weight: 1, arbitrary: fc.constantFrom(...faulty) },
+    {
+      weight: 1,
+      arbitrary: withUnknownField(valid).map(({ json }) => ({ json: `{"${field}":${json}}`, value: {} })),
+    },
   )
 }
 
