@@ -4,12 +4,13 @@ import { abortedBy, attempt, TIMER_MS_MAX } from './attempt.ts'
 import { type Deprecation, reportDeprecation } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
 import { readBytes } from './file.ts'
+import { type IgnoredFields, reportIgnoredFields } from './ignored-fields.ts'
 import { writeJson, writeQuery } from './ids.ts'
 import type { ErrorCode, Operations } from './interface.ts'
 import { readStream } from './stream.ts'
 
 export interface PetstoreOptions {
-  /** Address of the service, including `/v1`. In a browser it can be relative. */
+  /** Address of the service, with or without `/v1`. In a browser it can be relative. */
   baseUrl: string | URL
   apiKey: string
   /** Timeout of one attempt. Default: 15,000, which is longer than the response timeout of the service. */
@@ -18,6 +19,8 @@ export interface PetstoreOptions {
   deadlineMs?: number | undefined
   /** Called once per process for each deprecated operation that you call. Default: `console.warn` with the message. */
   onDeprecated?: ((deprecation: Deprecation) => void) | undefined
+  /** Called if the service ignored fields of a new pet, such as misspelt ones. Default: `console.warn` with the message. */
+  onIgnoredFields?: ((ignored: IgnoredFields) => void) | undefined
   /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
@@ -82,12 +85,13 @@ export function transportOf(defaults: PetstoreOptions): Transport {
   if (!defaults.apiKey) throw new TypeError('apiKey is missing.')
   const service: Service = {
     ...defaults,
-    baseUrl: String(defaults.baseUrl).replace(/\/+$/, ''),
+    // The service has every operation below `/v1`.
+    baseUrl: `${String(defaults.baseUrl).replace(/(\/v1)?\/*$/, '')}/v1`,
     authorization: `Bearer ${defaults.apiKey}`,
     timeoutMs: defaults.timeoutMs ?? TIMEOUT_MS,
     deadlineMs: defaults.deadlineMs ?? DEADLINE_MS,
-    // oxlint-disable-next-line no-console -- the default; `onDeprecated` replaces it.
-    onDeprecated: defaults.onDeprecated ?? (({ message }) => console.warn(message)),
+    onDeprecated: defaults.onDeprecated ?? warn,
+    onIgnoredFields: defaults.onIgnoredFields ?? warn,
   }
   const { baseUrl, authorization, deadlineMs } = service
   // If the address or the key is invalid, throw here instead of at every call.
@@ -107,6 +111,11 @@ export function transportOf(defaults: PetstoreOptions): Transport {
   }
 }
 
+function warn({ message }: { message: string }): void {
+  // oxlint-disable-next-line no-console -- the default; `onDeprecated` and `onIgnoredFields` replace it.
+  console.warn(message)
+}
+
 /** The options of the client, with their defaults. */
 interface Service {
   baseUrl: string
@@ -114,6 +123,7 @@ interface Service {
   timeoutMs: number
   deadlineMs: number
   onDeprecated: (deprecation: Deprecation) => void
+  onIgnoredFields: (ignored: IgnoredFields) => void
   fetch?: typeof fetch | undefined
 }
 
@@ -149,7 +159,10 @@ async function sendWithRetries<Name extends keyof Operations>(
         isFile: call.isFile ?? false,
       },
     )
-    if (result.headers) reportDeprecation(call.operation, result.headers, service.onDeprecated)
+    if (result.headers) {
+      reportDeprecation(call.operation, result.headers, service.onDeprecated)
+      reportIgnoredFields(call.operation, result.headers, service.onIgnoredFields)
+    }
     if ('file' in result) return { ...result, value: readBytes(result.file, { timeoutMs, signal }) }
     if ('value' in result) return result as ApiResponse<never>
 

@@ -11,6 +11,7 @@ import { type WebhookEndpoints, webhooksOf } from './webhook-endpoints.ts'
 export type { CallOptions, OnceOptions, PetstoreOptions } from './call.ts'
 export type { PutCategoryOptions } from './categories.ts'
 export type { Deprecation } from './deprecation.ts'
+export type { IgnoredFields } from './ignored-fields.ts'
 export { type ClientErrorCode, PetstoreError } from './errors.ts'
 export type {
   EventPage,

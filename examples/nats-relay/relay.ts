@@ -24,7 +24,7 @@ const START_AFTER = process.env['START_AFTER']
 /** An error that a retry does not fix. */
 class PermanentError extends Error {}
 
-const store = new Petstore({ baseUrl: new URL('/v1', PETSTORE_URL), apiKey: PETSTORE_API_KEY })
+const store = new Petstore({ baseUrl: PETSTORE_URL, apiKey: PETSTORE_API_KEY })
 const stopping = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
 

@@ -46,7 +46,7 @@ export function readDatabaseUrl(text: string): string {
   return text
 }
 
-/** Adds `/v1` to a URL without a path. The URL may contain a password, so the message does not quote it. */
+/** Adds `/v1` to a URL that does not end with it, as the client does. The URL may contain a password, so the message does not quote it. */
 export function readServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
@@ -55,7 +55,7 @@ export function readServiceUrl(text: string): string {
       '(or --url) must be a URL such as https://api.petstore.example, without a password or a query',
     )
   }
-  return url.origin + (url.pathname === '/' ? '/v1' : url.pathname.replace(/\/+$/, ''))
+  return `${url.origin}${url.pathname.replace(/(\/v1)?\/*$/, '')}/v1`
 }
 
 export function readPublicUrl(text: string | undefined): string {

@@ -79,9 +79,19 @@ test('the constructor rejects an apiKey that is missing or has a line break, and
   expect(() => new Petstore({ baseUrl: 'petstore', apiKey })).toThrow(TypeError)
 })
 
-test('baseUrl can end in a slash or be a URL object', async () => {
+test('baseUrl can end with or without /v1, end in a slash, or be a URL object', async () => {
   const counts = await store.inventory()
-  const given = new URL('/v1/', api.origin)
-  expect(await open({ baseUrl: given.href }).inventory()).toEqual(counts)
-  expect(await open({ baseUrl: given }).inventory()).toEqual(counts)
+  for (const ending of ['', '/', '/v1', '/v1/'])
+    expect(await open({ baseUrl: api.origin + ending }).inventory(), ending).toEqual(counts)
+  expect(await open({ baseUrl: new URL(api.origin) }).inventory()).toEqual(counts)
+  const requested: string[] = []
+  const behindPath = open({
+    baseUrl: 'http://shop.example/apiv1/',
+    fetch: async (url) => {
+      requested.push(new Request(url).url)
+      return Response.json(counts)
+    },
+  })
+  await behindPath.inventory()
+  expect(requested).toEqual(['http://shop.example/apiv1/v1/store/inventory'])
 })

@@ -74,7 +74,7 @@ export function addRemoteOptions(command: Command, examples: readonly string[], 
   command
     .option(
       '--url <url>',
-      'URL of the service; /v1 is added if the URL has no path (default: PETSTORE_URL, or http://127.0.0.1:3000 if it is not set)',
+      'URL of the service, with or without /v1 (default: PETSTORE_URL, or http://127.0.0.1:3000 if it is not set)',
     )
     .option(
       '--timeout <seconds>',
@@ -138,6 +138,7 @@ export async function callService(
     apiKey: config.PETSTORE_API_KEY,
     deadlineMs: options.timeout * 1000,
     onDeprecated: ({ message }) => say(visible(message)),
+    onIgnoredFields: ({ message }) => say(visible(message)),
     fetch: async (...request) => {
       const response = await fetch(...request)
       missingScope = /scope="([\w: ]+)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1]
