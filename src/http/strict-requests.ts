@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, type ErrorDetail } from '../contract/errors.ts'
 import { countHeader } from './headers.ts'
+import { containsApiKey } from './request-id.ts'
 
 /** A request can have thousands of unknown names. The response lists the first ones, up to this length each. */
 const LISTED_MAX = 10
@@ -89,6 +90,7 @@ export function ignoredFields(body: object, fields: Record<string, unknown>): st
 }
 
 function shorten(name: string): string {
+  if (containsApiKey(name)) return '[API key]'
   const text = name.toWellFormed()
   return text.length > LISTED_LENGTH_MAX ? `${text.slice(0, LISTED_LENGTH_MAX).toWellFormed()}…` : text
 }
@@ -98,7 +100,8 @@ function suggest(name: string, known: readonly string[], kind: string): string {
   const [nearest, distance] = known
     .map((one): [string, number] => [one, editDistance(name.toLowerCase(), one.toLowerCase())])
     .reduce((best, next) => (next[1] < best[1] ? next : best))
-  if (distance <= Math.max(2, Math.floor(nearest.length / 3))) return `Did you mean ${nearest}?`
+  if (distance < nearest.length && distance <= Math.max(2, Math.floor(nearest.length / 3)))
+    return `Did you mean ${nearest}?`
   return `The ${kind} are ${known.join(', ')}.`
 }
 

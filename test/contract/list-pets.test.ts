@@ -189,6 +189,10 @@ test.each([
     '__proto__=x',
     '__proto__ is not a parameter of this operation. The parameters are limit, status, categoryId, id, name, word, sort, cursor.',
   ],
+  [
+    'petstore_live_x=1',
+    '[API key] is not a parameter of this operation. The parameters are limit, status, categoryId, id, name, word, sort, cursor.',
+  ],
   ['word=a&naame=%zz', 'naame is not a parameter of this operation. Did you mean name?'],
 ])('rejects the unknown parameter of %s (400)', async (query, message) => {
   const response = await petstore.get(`/pets?${query}`)

@@ -259,10 +259,7 @@ const CASES: Record<string, Record<string, Case>> = {
  * The cases that follow from openapi.json: reads without an id, unknown parameters of reads, unknown ids, and malformed JSON,
  * which also operations without a body reject.
  */
-function derivedCase(
-  { method, path, pathParameter, body }: Operation,
-  status: string,
-): Case | undefined {
+function derivedCase({ method, path, pathParameter, body }: Operation, status: string): Case | undefined {
   const isCollection = method === 'GET' && pathParameter === undefined
   const unknown = `/v1${path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)}`
   if (status === '200' && isCollection) return simply((api) => api.get(path))

@@ -37,7 +37,7 @@ function placeOrder(headers: () => Record<string, string>) {
 function endOrder(verb: 'complete' | 'cancel', event: string, status: string, price: string) {
   return async ({ api, query, client }: FaultFixture) => {
     const { id, petId } = await api.hold({ price: '129.00' })
-    const body = { price: '119.00' }
+    const body = verb === 'complete' ? { price: '119.00' } : {}
     return {
       run: async () => outcomeOf(await client.call('POST', `/v1/store/orders/${id}/${verb}`, { body }), 200),
       effects: () =>
