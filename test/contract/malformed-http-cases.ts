@@ -4,6 +4,8 @@ export interface RawCase {
   name: string
   bytes: string
   status: number
+  /** Default: the usual code of the status. */
+  code?: string
   /** Sent when the response starts to arrive. */
   later?: string
 }
@@ -63,15 +65,20 @@ const targets: RawCase[] = (
     ['an encoded v1', '/%76%31/pets', 200],
     ['a path of 12,000 characters', `/v1/${'a/'.repeat(6_000)}`, 404],
     ['a path of 20,000 characters', `/v1/${'a'.repeat(20_000)}`, 431],
-    ['a query of 10,000 characters', `/v1/pets?x=${'a'.repeat(10_000)}`, 400],
+    ['a query of 10,000 characters', `/v1/pets?x=${'a'.repeat(10_000)}`, 400, 'unknown_parameter'],
     ['a query of 20,000 characters', `/v1/pets?x=${'a'.repeat(20_000)}`, 431],
-    ['1,000 parameters', `/v1/pets?${'a=1&'.repeat(1_000)}`, 400],
-    ['a fragment', '/v1/pets#x', 400],
+    ['1,000 parameters', `/v1/pets?${'a=1&'.repeat(1_000)}`, 400, 'unknown_parameter'],
+    ['a fragment', '/v1/pets#x', 400, 'unknown_parameter'],
     ['an empty query', '/v1/pets?', 200],
     ['a query of ampersands', '/v1/pets?&&&', 200],
     ['an asterisk', '*', 404],
   ] as const
-).map(([name, target, status]) => ({ name: `target: ${name}`, bytes: request('GET', target), status }))
+).map(([name, target, status, code]) => ({
+  name: `target: ${name}`,
+  bytes: request('GET', target),
+  status,
+  ...(code && { code }),
+}))
 
 const headers: RawCase[] = (
   [

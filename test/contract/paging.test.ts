@@ -84,7 +84,7 @@ test('accepts another limit for the next page', async () => {
 
 test('accepts a cursor if the parameters are in another order', async () => {
   const cursor = cursorOf(await nextOf(`/v1/pets?status=sold&categoryId=${categoryId}&limit=10`))
-  const page = await petstore.get(`/pets?cursor=${cursor}&categoryId=${categoryId}&limit=10&status=sold&x=1`)
+  const page = await petstore.get(`/pets?cursor=${cursor}&categoryId=${categoryId}&limit=10&status=sold`)
   expect(petsOf(page)).toHaveLength(10)
 })
 
