@@ -46,7 +46,7 @@ const end = command(
     hasBody: fc.boolean(),
   },
   async (session, sender, { choice, as, price, currency, hasBody }) => {
-    const body = hasBody ? { price, currency } : undefined
+    const body = hasBody ? (as === 'completed' ? { price, currency } : {}) : undefined
     const id = pickOrder(session, choice)
     const { operation, verb } = ENDINGS[as]
     const call = { operation, scope: 'orders:write', method: 'POST', path: `/store/orders/${id}/${verb}` }
