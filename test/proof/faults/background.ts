@@ -11,7 +11,7 @@ import {
 } from '../../../src/data/verify/restore-check-queries.ts'
 import { commitBarrier, insertEpoch } from '../../../src/events/feed/queries.ts'
 import { purgeEvents, sequenceDueEvents } from '../../../src/events/feed/sequencer.ts'
-import { readStoreState } from '../../../src/server/store-metrics/queries.ts'
+import { canReadStoreState, readStoreState } from '../../../src/server/store-metrics/queries.ts'
 import { upsertCategories } from '../../../src/store/categories/queries.ts'
 import { purgeFigures } from '../../../src/store/figures/figures.ts'
 import { purgeIdempotencyKeys } from '../../../src/store/idempotency/idempotency.ts'
@@ -36,7 +36,13 @@ export const BACKGROUND: Operation[] = [
   },
   {
     name: 'measuring the store',
-    prepare: async ({ db }) => ({ run: () => outcomeOfWork(readStoreState(db)) }),
+    prepare: async ({ db }) => ({
+      run: async () => {
+        const state = await outcomeOfWork(readStoreState(db))
+        const privilege = await outcomeOfWork(canReadStoreState(db))
+        return [state, privilege].find((outcome) => outcome !== 'done') ?? 'done'
+      },
+    }),
   },
   {
     name: 'reading restore checks',
