@@ -153,9 +153,9 @@ test('doctor warns if the last proven restore is older than 3 days, or if the ne
 test('a proven backup in one place does not hide that the check of the other place failed, until it is proven', async () => {
   const store = await createTestDatabase()
   const found = () => restoresOf(store)
-  await addCheck(store, false, '5 minutes', 'repository 1: damaged', 1)
-  await addCheck(store, true, '1 minute', 'x', 2)
-  const proven = 'a backup was last restored and verified 1 minute ago'
+  await addCheck(store, false, '10 minutes', 'repository 1: damaged', 1)
+  await addCheck(store, true, '5 minutes', 'x', 2)
+  const proven = 'a backup was last restored and verified 5 minutes ago'
   expect(await found()).toMatchObject({
     state: 'warning',
     message: `the newest check failed: repository 1: damaged; ${proven}`,

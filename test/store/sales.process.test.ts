@@ -111,7 +111,7 @@ test('every sale of 16 sellers has its price, and every sum is exact, although p
       const placed = { petId, ...(atPlacing !== undefined && { price: atPlacing }) }
       const { id } = await acknowledge(services, apiKey, '/v1/store/orders', placed, `sale ${petId}`)
       const path = `/v1/store/orders/${id}/${isCancelled ? 'cancel' : 'complete'}`
-      const completed = atCompleting === undefined ? {} : { price: atCompleting }
+      const completed = isCancelled || atCompleting === undefined ? {} : { price: atCompleting }
       ended.push({ sale, order: await acknowledge(services, apiKey, path, completed, '-') })
     }
   }
