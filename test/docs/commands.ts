@@ -11,7 +11,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
   [/^npm (install(?! \.\/)|ci|prune)\b/, 'changes the installed packages'],
   [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
-    /^\.ci\/|^npm (start|test)\b|^npm run (build|dev|check|format|openapi|bench|drill|nightly|test:\w+)\b/,
+    /^\.ci\/|^npm (start|test)\b|^(TEST_AT=.* )?test\/another-day\.sh\b|^npm run (build|dev|check|format|openapi|bench|drill|nightly|test:\w+)\b/,
     'has its own tests, and takes long',
   ],
   [
