@@ -43,7 +43,7 @@ test('a purge ends with the first batch that is not full', async () => {
   const store = (count: number) =>
     sql(
       databaseUrl,
-      `insert into idempotency_keys (api_key_id, key, fingerprint, response, created_at)
+      `insert into idempotency_keys (owner_id, key, fingerprint, response, created_at)
         select 1, 'many ' || n, '', '', now() - interval '2 days' from generate_series(1, $1::int) n`,
       [count],
     )
