@@ -154,12 +154,12 @@ export function documentErrors(app: FastifyInstance): void {
 }
 
 /** The parts of a schema that imply errors. */
-interface DeclaredParts {
+export interface DeclaredParts {
   body?: unknown
   /** `notFound` is the error if no resource has this path. validation.ts also uses it. */
   params?: { notFound?: ErrorCode }
-  querystring?: { properties: object }
-  headers?: { properties: object }
+  querystring?: { properties: Record<string, object> }
+  headers?: { properties: Record<string, object> }
 }
 
 function schemaErrors(schema: FastifySchema): ErrorCode[] {

@@ -113,8 +113,8 @@ export const MESSAGE_DEFECTS: readonly Defect[] = [
   {
     name: 'unknown parameters are accepted',
     file: 'src/http/strict-requests.ts',
-    find: 'if (!known.has(name)) (unknown',
-    replace: 'if (known.has(`no ${name}`)) (unknown',
+    find: 'filter((name) => !parameters.has(name))',
+    replace: 'filter((name) => parameters.has(`no ${name}`))',
     test: 'test/contract/list-pets.test.ts',
     title: 'rejects the unknown parameter',
   },
