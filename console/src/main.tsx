@@ -1,5 +1,6 @@
 // Starts the console: theme, data and pages.
 import './layout/mantine-styles.ts'
+import './layout/tokens.css'
 import './layout/layout.css'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'

@@ -69,6 +69,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
+const more = createRoute({
+  getParentRoute,
+  path: '/more',
+  component: lazyRouteComponent(() => import('./shell/more-page.tsx'), 'MorePage'),
+})
+
 /** The identity provider returns here. The shell shows the sign-in page while there is no session. */
 const signIn = createRoute({
   getParentRoute,
@@ -87,6 +93,7 @@ export const router = createRouter({
     importPets,
     webhooks,
     webhook,
+    more,
     signIn,
   ]),
   defaultPreload: 'intent',

@@ -19,6 +19,7 @@ export const CONSOLE_PAGES = [
   '/import',
   '/webhooks',
   '/webhooks/:webhookId',
+  '/more',
   SIGN_IN_PAGE,
 ] as const
 /** The scripts and style sheets of the console. */

@@ -39,8 +39,8 @@ export const REFERENCE_HEADERS = {
 
 /**
  * Headers of the console, which runs its own scripts from this host and sends requests to this host only. Inline styles
- * are allowed, because the components of Mantine insert <style> elements at run time.
+ * are allowed, because the components of Mantine insert <style> elements at run time. The font is a file of the console.
  */
 export const CONSOLE_HEADERS = {
-  'content-security-policy': `${SCRIPTED}; ${NO_MORE}`,
+  'content-security-policy': `${SCRIPTED}; font-src 'self'; ${NO_MORE}`,
 }

@@ -1,6 +1,6 @@
 // The facts of a pet in words, and the columns of the list that show them.
 import { expect, test } from 'vitest'
-import { COLUMNS_DEFAULT, gridColumns, readColumns } from '../../console/src/list/columns.ts'
+import { cellsOf, COLUMNS_DEFAULT, gridColumns, readColumns } from '../../console/src/list/columns.ts'
 import { ageText, bornText, cardFacts } from '../../console/src/profile/facts.ts'
 
 const TODAY = '2026-11-18'
@@ -39,7 +39,11 @@ test('columns are remembered, and those of another version are ignored', () => {
 })
 
 test('a row has a place for each chosen column', () => {
-  const count = (text: string) => text.replaceAll(/\(.*?\)/g, '').split(' ').length
-  expect(count(gridColumns([]))).toBe(4)
-  expect(count(gridColumns(['price', 'sex']))).toBe(6)
+  const count = ({ wide, narrow }: ReturnType<typeof gridColumns>) =>
+    [wide, narrow].map((text) => text.replaceAll(/\(.*?\)/g, '').split(' ').length)
+  expect(count(gridColumns([], false))).toEqual([5, 5])
+  expect(count(gridColumns(['price', 'chipNumber'], true))).toEqual([8, 7])
+  // The sex is below the age, and has a place of its own only without it.
+  expect(count(gridColumns(['bornOn', 'sex'], false))).toEqual([6, 5])
+  expect(cellsOf(['sex']).map(({ id, second }) => [id, second])).toEqual([['sex', undefined]])
 })

@@ -4,10 +4,14 @@ import {
   amountText,
   askedPrice,
   exampleAmount,
+  hasThousands,
   priceText,
   readAmount,
   sumAmounts,
 } from '../../console/src/profile/price.ts'
+
+const CODES: Record<number, string> = { 0: 'JPY', 2: 'EUR', 3: 'IQD' }
+const shop = (decimals: number) => ({ code: CODES[decimals] ?? '', decimals })
 
 test.each([
   ['129', 2, '129.00'],
@@ -20,8 +24,17 @@ test.each([
   ['129', 0, '129'],
   ['129', 3, '129.000'],
   ['9999999999', 2, '9999999999.00'],
+  ['1.150,00', 2, '1150.00'],
+  ['1,150.00', 2, '1150.00'],
+  ['1.234.567', 2, '1234567.00'],
+  ['1.234.567,8', 2, '1234567.80'],
+  ['€ 45,-', 2, '45.00'],
+  ['45.–', 2, '45.00'],
+  ['EUR 45.5', 2, '45.50'],
+  ['45 €', 2, '45.00'],
+  ['¥12,900', 0, '12900'],
 ])('reads %j with %d decimal places as %s', (text, decimals, amount) => {
-  expect(readAmount(text, decimals)).toBe(amount)
+  expect(readAmount(text, shop(decimals), '.')).toBe(amount)
 })
 
 test.each([
@@ -30,13 +43,30 @@ test.each([
   ['1e3', 2],
   ['129.005', 2],
   ['129.5', 0],
-  ['1.290,00', 2],
-  ['1,290.00', 2],
+  ['1.29,00', 2],
+  ['1,290.0.0', 2],
+  ['1,2,3', 2],
   ['10000000000', 2],
-  ['€ 129', 2],
+  ['$ 129', 2],
+  ['USD 129', 2],
   ['.5', 2],
+  [',-', 2],
 ])('does not read %j with %d decimal places as an amount', (text, decimals) => {
-  expect(readAmount(text, decimals)).toBeUndefined()
+  expect(readAmount(text, shop(decimals), '.')).toBeUndefined()
+})
+
+test('only the language tells whether "1.150" is more than a thousand, and the form says how it reads it', () => {
+  expect(readAmount('1.150', shop(2), ',')).toBe('1150.00')
+  expect(readAmount('1,150', shop(2), '.')).toBe('1150.00')
+  expect(readAmount('1,150', shop(2), ',')).toBeUndefined()
+  expect([',', '.'].map((mark) => readAmount('1.250', shop(3), mark as ','))).toEqual(['1250.000', '1.250'])
+  expect(['1.150', '1,150.00', '1150', '1150.5', '12.3456'].map(hasThousands)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
 })
 
 test('the example has the decimal places of the currency', () => {

@@ -44,9 +44,9 @@ test('sends a stored price as it is if the shop has another currency, and a type
 })
 
 test('says what to type instead of a text that is no amount', () => {
-  expect(priceFault('a lot', 2)).toBe('Enter an amount such as 129.00.')
-  expect(priceFault('129.00', 0)).toBe('Enter an amount such as 129.')
-  expect([priceFault('', 2), priceFault('129', 2)]).toEqual([undefined, undefined])
+  expect(priceFault('a lot', EURO)).toBe('Enter an amount such as 129.00.')
+  expect(priceFault('129.00', { code: 'JPY', decimals: 0 })).toBe('Enter an amount such as 129.')
+  expect([priceFault('', EURO), priceFault('129', EURO)]).toEqual([undefined, undefined])
 })
 
 test('chip numbers are letters and digits', () => {

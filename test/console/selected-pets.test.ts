@@ -105,7 +105,7 @@ test('the prices of a sale are those of the orders and pets, unless a person typ
       2: { petId: '2', price: '250.00', currency: 'EUR' },
       3: { petId: '3', price: '10.00', currency: 'USD' },
     },
-    typed: { 4: '1.250,00', 5: '99,5' },
+    typed: { 4: '1.2.5', 5: '99,5' },
     deleted: new Set(['8']),
   }
   const statuses: PetStatus[] = [

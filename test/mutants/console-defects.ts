@@ -12,8 +12,8 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   {
     name: 'the console cuts off decimal places of a price',
     file: 'console/src/profile/price.ts',
-    find: 'if (whole === undefined || typed.length > decimals) return undefined',
-    replace: 'if (whole === undefined) return undefined',
+    find: ' || fraction.length > decimals',
+    replace: '',
     test: 'test/console/price.test.ts',
   },
   {

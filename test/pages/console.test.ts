@@ -19,7 +19,7 @@ test.each(CONSOLE_PAGES)('%s returns the page without an API key, and it cannot 
   expect(headers.get('x-frame-options')).toBe('DENY')
   expect(headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; " +
-      "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   )
   expect(text).toMatch(/^<!doctype html>/)
 })

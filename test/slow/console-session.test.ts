@@ -4,7 +4,16 @@ import { expect, test } from 'vitest'
 import { revokeApiKey } from '../../src/access/api-keys/api-keys.ts'
 import { SCOPES } from '../../src/contract/scopes.ts'
 import { issueApiKey } from '../support/app.ts'
-import { addPet, enterKey, hold, KEEP_MESSAGES, rowOf, startConsole } from '../support/console.ts'
+import {
+  accountOf,
+  addPet,
+  enterKey,
+  hold,
+  KEEP_MESSAGES,
+  rowOf,
+  signOut,
+  startConsole,
+} from '../support/console.ts'
 
 const NOTE = 'Ms Okafor, tel. 555 0100'
 const { db, service, signIn, issueKey } = await startConsole(async (empty) => {
@@ -56,7 +65,7 @@ test('the next person sees nothing of a session that ended in another tab', asyn
   const { page } = await signIn('/')
   const second = await openTab(page)
   await leaveTraces(second, 'Hildegard')
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signOut(page)
   await second.getByText('You have signed out.').waitFor()
   const title = await second.title()
   await signInAsNext(second)
@@ -97,7 +106,7 @@ async function holdAcrossSessions(
     .getByRole('button', { name: 'Hold', exact: true })
     .click()
   await sent
-  await second.getByRole('button', { name: 'Sign out' }).click()
+  await signOut(second)
   await page.getByText('You have signed out.').waitFor()
   await enterKey(page, await issueKey('Bo'))
   return outcome
@@ -112,7 +121,7 @@ test('a late 401 to the former session does not end the next one', async () => {
   await (await received).finished()
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('heading', { name: 'Overview' }).or(page.getByText('Sign in')).first().waitFor()
-  await page.getByText('Signed in as Bo').waitFor()
+  await accountOf(page, 'Bo').waitFor()
   expect(await page.getByText('Your key has expired').count()).toBe(0)
   await page.context().close()
 })
@@ -124,7 +133,9 @@ test('a late success of the former session shows no message to the next person',
   const received = page.waitForResponse('**/v1/store/orders')
   outcome.resolve('done')
   await (await received).finished()
-  await rowOf(page, 'Leopold').getByText('On hold').waitFor()
+  await rowOf(page, 'Leopold')
+    .getByText(/^until /)
+    .waitFor()
   // A later message.
   await addPet(page, 'Marigold')
   await page.getByText('Added Marigold.').waitFor()

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { SIGN_IN_ERRORS as TEXTS } from '../../console/src/sign-in/sign-in-errors.ts'
 import { SIGN_IN_ERRORS } from '../../src/access/sign-in/rules.ts'
 import { openBrowser } from '../support/browser.ts'
+import { accountOf, signOut } from '../support/console.ts'
 import { openSignInFixture } from '../support/sign-in.ts'
 
 const PROVIDER_HOST = '127.0.0.2'
@@ -27,11 +28,11 @@ test('a person signs in with two clicks and returns to the page that they wanted
   const page = await open('/overview')
   await signIn(page, 'Ada Admin')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.getByText('Signed in as Ada Admin').waitFor()
+  await accountOf(page, 'Ada Admin').waitFor()
   expect(page.url()).toBe(`${fixture.origin}/overview`)
   expect(await page.evaluate('document.cookie')).toBe('')
   await page.reload()
-  await page.getByText('Signed in as Ada Admin').waitFor()
+  await accountOf(page, 'Ada Admin').waitFor()
   await page.context().close()
 })
 
@@ -58,7 +59,7 @@ test('after a sign-in, the list keeps its place while a pet is open, and leads f
   await page.getByRole('heading', { name: 'Pet 5', exact: true }).waitFor()
   await page.getByRole('button', { name: 'Next pet' }).click()
   await page.getByRole('heading', { name: 'Pet 4', exact: true }).waitFor()
-  await page.getByRole('link', { name: 'All pets' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Pets', exact: true }).click()
   await link.waitFor()
   expect(await page.evaluate('scrollY')).toBeGreaterThan(0)
   await page.context().close()
@@ -67,8 +68,8 @@ test('after a sign-in, the list keeps its place while a pet is open, and leads f
 test('signing out revokes the personal key', async () => {
   const page = await open('/')
   await signIn(page, 'Sam Staff')
-  await page.getByText('Signed in as Sam Staff').waitFor()
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await accountOf(page, 'Sam Staff').waitFor()
+  await signOut(page)
   await page.getByText('You have signed out.').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
   const valid = `select id from api_keys where name = 'Sam Staff' and revoked_at is null`
@@ -79,7 +80,7 @@ test('signing out revokes the personal key', async () => {
 test('an administrator sees who is signed in, and ends the session of another person', async () => {
   const other = await open('/')
   await signIn(other, 'Vera Viewer')
-  await other.getByText('Signed in as Vera Viewer').waitFor()
+  await accountOf(other, 'Vera Viewer').waitFor()
   const page = await open('/api-keys')
   await signIn(page, 'Ada Admin')
   const rows = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
@@ -99,13 +100,17 @@ test('an administrator sees who is signed in, and ends the session of another pe
 test('after a sign-out, the next person must sign in at the provider', async () => {
   const page = await open('/')
   await signIn(page, 'Sam Staff')
-  await page.getByText('Signed in as Sam Staff').waitFor()
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await accountOf(page, 'Sam Staff').waitFor()
+  await signOut(page)
   await page.getByRole('button', { name: 'Continue with Demo' }).click()
-  await page.getByRole('button', { name: 'Vera Viewer' }).or(page.getByText('Signed in as')).first().waitFor()
+  await page
+    .getByRole('button', { name: 'Vera Viewer' })
+    .or(page.getByRole('button', { name: /^Account of/ }))
+    .first()
+    .waitFor()
   expect(new URL(page.url()).hostname).toBe(PROVIDER_HOST)
   await page.getByRole('button', { name: 'Vera Viewer' }).click()
-  await page.getByText('Signed in as Vera Viewer').waitFor()
+  await accountOf(page, 'Vera Viewer').waitFor()
   await page.context().close()
 })
 

@@ -142,7 +142,7 @@ async function pauseAndResume(page: Page): Promise<void> {
     .filter({ hasText: `No. ${id}` })
     .getByText('Delivered')
     .waitFor()
-  await page.getByRole('link', { name: 'All webhooks' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Webhooks', exact: true }).click()
   const list = page.getByRole('list', { name: 'Webhooks' })
   await list.getByText('Working').waitFor()
   await list.getByText(/just now| ago/).waitFor()

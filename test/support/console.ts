@@ -72,6 +72,22 @@ export async function enterKey(page: Page, apiKey: string): Promise<void> {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor({ state: 'detached' })
 }
 
+/** The button of the account, which names the person or the key. */
+export function accountOf(page: Page, name: string) {
+  return page.getByRole('button', { name: `Account of ${name}` })
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+}
+
+/** Chooses what the menu of a pet offers, in the list or on its page. */
+export async function chooseMore(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `More for ${name}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
 /** The row of a pet in the list. */
 export function rowOf(page: Page, name: string) {
   return page.getByRole('listitem').filter({ hasText: name })

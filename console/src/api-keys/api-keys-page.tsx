@@ -1,6 +1,6 @@
 // The API keys, and the sessions of people who are signed in, for administrators.
 import './api-keys.css'
-import { Badge, Button, Card, Group, Stack, Switch, Text, Title } from '@mantine/core'
+import { Badge, Button, Card, Group, Switch, Text, Title } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
@@ -9,7 +9,7 @@ import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PlusIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
-import { usePageTitle } from '../layout/page-title.ts'
+import { Page } from '../layout/page.tsx'
 import { useNow } from '../layout/use-now.ts'
 import { useScopes, useSession, useStore } from '../session/session.ts'
 import { DeprecatedCalls } from './deprecated-calls.tsx'
@@ -33,12 +33,11 @@ const EndSessionDialog = lazy(() =>
   import('./end-session-dialog.tsx').then((file) => ({ default: file.EndSessionDialog })),
 )
 
-const TITLE = 'API keys and sessions'
+const TITLE = 'Keys and sessions'
 
 type Content = { does: 'create' } | { does: 'rotate' | 'revoke' | 'end'; apiKey: ApiKey }
 
 export function ApiKeysPage() {
-  usePageTitle(TITLE)
   return useScopes().has('admin') ? <AdminPage /> : <OwnKeyPage />
 }
 
@@ -49,20 +48,19 @@ function AdminPage() {
   const { data: apiKeys, error, isPending, refetch } = useQuery(apiKeysQuery(useStore()))
   const ownId = session?.own.id
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          {TITLE}
-        </Title>
+    <Page
+      title={TITLE}
+      actions={
         <Button
           id="create-key"
-          leftSection={<PlusIcon />}
+          leftSection={<PlusIcon size={16} />}
           disabled={apiKeys === undefined}
           onClick={() => setContent({ does: 'create' })}
         >
           Create a key
         </Button>
-      </Group>
+      }
+    >
       <Text size="sm" c="dimmed">
         Every program, and every person without an account, needs a key. Give each its own key, with only the
         permissions that it needs.
@@ -88,7 +86,7 @@ function AdminPage() {
           onClose={() => setContent(undefined)}
         />
       </Suspense>
-    </Stack>
+    </Page>
   )
 }
 
@@ -116,7 +114,7 @@ function KeyCard({ apiKeys, now, ...props }: KeyCardProps) {
   const endedCount = apiKeys.length - valid.length
   const shown = isEndedShown ? apiKeys : valid
   return (
-    <Card component="section" withBorder aria-label="Keys">
+    <section aria-label="Keys" className="list-section">
       <Group justify="space-between" {...(endedCount > 0 && { mih: 44 })}>
         <Text size="sm" c="dimmed" role="status">
           {counted(valid.length, 'valid key')}
@@ -140,7 +138,7 @@ function KeyCard({ apiKeys, now, ...props }: KeyCardProps) {
           The list shows the newest {KEYS_MAX} keys. The command “petstore api-keys list” shows all.
         </Text>
       )}
-    </Card>
+    </section>
   )
 }
 
@@ -150,10 +148,7 @@ function OwnKeyPage() {
   if (session === undefined) return null
   const { name, scopes, expiresAt } = session.own
   return (
-    <Stack align="flex-start">
-      <Title order={1} size="h2">
-        {TITLE}
-      </Title>
+    <Page title={TITLE}>
       <Text maw={640}>
         An administrator can create, rotate and revoke API keys. If you need another key or more permissions,
         ask your administrator.
@@ -173,6 +168,6 @@ function OwnKeyPage() {
           ))}
         </Group>
       </Card>
-    </Stack>
+    </Page>
   )
 }

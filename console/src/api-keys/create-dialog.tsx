@@ -1,5 +1,6 @@
 // Creates a key: its name, what it allows, and how long it is valid.
 import { Button, Checkbox, Chip, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { DialogFoot } from '../layout/dialog.tsx'
 import { useForm } from '@mantine/form'
 import { type ApiKey, PetstoreError } from '@petstore/client'
 import { NEW_API_KEY } from '@petstore/client/rules'
@@ -91,14 +92,14 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
           {create.error && nameFault(create.error) === undefined && (
             <SecretError error={create.error} advice={KEY_LOST_ADVICE} />
           )}
-          <Group justify="flex-end">
+          <DialogFoot>
             <Button variant="default" disabled={create.isPending} onClick={onClose}>
               Cancel
             </Button>
             <Button type="submit" loading={create.isPending}>
               Create key
             </Button>
-          </Group>
+          </DialogFoot>
         </Stack>
       </form>
     </SecretDialog>

@@ -89,7 +89,7 @@ function DaysLeft({ call, now }: { call: DeprecatedCall; now: number }) {
   if (days === undefined || call.removedAt === undefined) return 'Not known'
   return (
     <>
-      <Text size="sm" fw={600} c={days < URGENT_DAYS ? 'var(--danger-text)' : 'inherit'}>
+      <Text size="sm" fw={600} c={days < URGENT_DAYS ? 'var(--bad-ink)' : 'inherit'}>
         {days.toLocaleString('en-GB')}
       </Text>
       <Text size="xs" c="dimmed">

@@ -1,8 +1,8 @@
 // Asks before the session of a person is ended.
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { dateTimeText } from '../layout/dates.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useRevokeApiKey } from './queries.ts'
@@ -29,14 +29,14 @@ export function EndSessionDialog({ session: { id, name, createdAt }, onClose }: 
           in again.
         </Text>
         {revoke.error && <ErrorMessage error={revoke.error} />}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" data-autofocus onClick={onClose}>
             Cancel
           </Button>
           <Button color="red.9" loading={revoke.isPending} onClick={() => revoke.mutate(id, { onSuccess })}>
             End session
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

@@ -2,6 +2,7 @@
 import { Badge, Button, Group, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { DAY_MS, dateText, dateTimeText } from '../layout/dates.ts'
+import { Tint, type Tone } from '../layout/tints.tsx'
 import { agoText } from '../layout/when-text.ts'
 import { hasEnded, type KeyState, keyState } from './key-state.ts'
 import { scopeLabel, sortedScopes } from './scopes.ts'
@@ -11,6 +12,13 @@ const STATES: Record<KeyState, string> = {
   'expires-soon': 'Expires soon',
   expired: 'Expired',
   revoked: 'Revoked',
+}
+
+const TONES: Record<KeyState, Tone> = {
+  valid: 'ok',
+  'expires-soon': 'wait',
+  expired: 'done',
+  revoked: 'bad',
 }
 
 export interface KeyActions {
@@ -87,9 +95,7 @@ function KeyRow({ apiKey, isOwn, now, onRotate, onRevoke }: RowProps) {
         {used ?? 'Never used'}
       </Text>
       <div className="state">
-        <span className="status-badge key-state" data-state={state}>
-          {STATES[state]}
-        </span>
+        <Tint tone={TONES[state]}>{STATES[state]}</Tint>
         <Text size="xs" c="dimmed" mt={2}>
           {endText(apiKey, now)}
         </Text>

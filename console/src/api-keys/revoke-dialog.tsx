@@ -1,8 +1,8 @@
 // Asks before a key is revoked, and says whether the key still seems to be in use.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import type { ApiKey } from '@petstore/client'
 import { dateText } from '../layout/dates.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useNow } from '../layout/use-now.ts'
@@ -49,7 +49,7 @@ export function RevokeDialog({ apiKey, isOwn, onClose }: Props) {
           )
         )}
         {revoke.error && <ErrorMessage error={revoke.error} />}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" data-autofocus onClick={onClose}>
             Cancel
           </Button>
@@ -60,7 +60,7 @@ export function RevokeDialog({ apiKey, isOwn, onClose }: Props) {
           >
             Revoke key
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

@@ -1,5 +1,6 @@
 // Replaces a key by a new one. Both keys work during the overlap.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
+import { DialogFoot } from '../layout/dialog.tsx'
 import type { ApiKey } from '@petstore/client'
 import { useState } from 'react'
 import { dateTimeText } from '../layout/dates.ts'
@@ -51,7 +52,7 @@ export function RotateDialog({ apiKey, isOwn, onClose }: Props) {
           </Alert>
         )}
         {rotate.error && <SecretError error={rotate.error} advice={KEY_LOST_ADVICE} />}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" disabled={rotate.isPending} onClick={onClose}>
             Cancel
           </Button>
@@ -62,7 +63,7 @@ export function RotateDialog({ apiKey, isOwn, onClose }: Props) {
           >
             Rotate key
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </SecretDialog>
   )

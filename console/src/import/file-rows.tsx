@@ -2,7 +2,7 @@
 import { Alert, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { categoriesQuery, categoryName } from '../pets/queries.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
 import { FACT_NAMES, FACTS } from '../profile/facts.ts'
 import { priceText } from '../profile/price.ts'
 import { useStore } from '../session/session.ts'

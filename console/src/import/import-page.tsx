@@ -1,13 +1,13 @@
 // Imports pets from a CSV file: choose a file, check its rows, import them, and download the rejected ones.
 import './import.css'
-import { Alert, Button, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { csvText } from '../layout/csv.ts'
 import { download } from '../layout/download.ts'
 import { DownloadIcon } from '../layout/icons.tsx'
-import { usePageTitle } from '../layout/page-title.ts'
+import { Page } from '../layout/page.tsx'
 import { categoriesQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { FileChooser } from './file-chooser.tsx'
@@ -22,16 +22,8 @@ const EXAMPLE_COLUMNS = ['name', 'categoryId', 'status', 'price', 'breed', 'sex'
 const OTHER_COLUMNS = TEMPLATE_COLUMNS.filter((name) => !EXAMPLE_COLUMNS.includes(name))
 
 export function ImportPage() {
-  usePageTitle('Import pets')
   const canWrite = useScopes().has('pets:write')
-  return (
-    <Stack>
-      <Title order={1} size="h2">
-        Import pets
-      </Title>
-      {canWrite ? <Import /> : <NotAllowed />}
-    </Stack>
-  )
+  return <Page title="Import pets">{canWrite ? <Import /> : <NotAllowed />}</Page>
 }
 
 function Import() {

@@ -180,8 +180,9 @@ function profileFaults(values: RowValues, currency: ShopCurrency, latestDay: str
   ]
 }
 
-function priceFaults(price: string, { decimals }: ShopCurrency): string[] {
-  const isAmount = price === '' || readAmount(price, decimals) === price
+function priceFaults(price: string, currency: ShopCurrency): string[] {
+  const { decimals } = currency
+  const isAmount = price === '' || readAmount(price, currency, '.') === price
   return faultsOf([[!isAmount, `price must be an amount such as ${exampleAmount(decimals)}.`]])
 }
 

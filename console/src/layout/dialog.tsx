@@ -2,6 +2,7 @@
 import { Alert, Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type ReactNode, useEffect, useState } from 'react'
+import { IS_PHONE } from './theme.ts'
 
 interface Props {
   title: string
@@ -20,7 +21,7 @@ interface Props {
 
 export function Dialog({ title, onClose, focusId, children, ...options }: Props) {
   const { isShort = false, isWide = false, isModal = false, isForm = false } = options
-  const isPhone = useMediaQuery('(max-width: 40em)') ?? false
+  const isPhone = useMediaQuery(IS_PHONE) ?? false
   const [hasInput, setHasInput] = useState(false)
   const [isAsking, setAsking] = useState(false)
   useFocusReturn(focusId)
@@ -29,7 +30,8 @@ export function Dialog({ title, onClose, focusId, children, ...options }: Props)
       opened
       onClose={() => (isForm && hasInput && !isAsking ? setAsking(true) : onClose())}
       title={title}
-      size={isWide ? 'lg' : 'md'}
+      size={isWide ? 640 : 520}
+      radius={isPhone && !isShort ? 0 : 'xl'}
       fullScreen={isPhone && !isShort}
       closeOnClickOutside={!isModal && !isAsking}
       centered={isShort}
@@ -39,6 +41,11 @@ export function Dialog({ title, onClose, focusId, children, ...options }: Props)
       <div onInput={() => setHasInput(true)}>{children}</div>
     </Modal>
   )
+}
+
+/** The buttons of a dialog. They stay in view while its content scrolls. */
+export function DialogFoot({ children }: { children: ReactNode }) {
+  return <div className="dialog-foot">{children}</div>
 }
 
 function NotSaved({ onClose }: { onClose: () => void }) {

@@ -2,14 +2,14 @@
 import type { ReactNode } from 'react'
 
 function icon(drawing: ReactNode) {
-  return ({ size = 20 }: { size?: number }) => (
+  return ({ size = 18 }: { size?: number }) => (
     <svg
       width={size}
       height={size}
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"
-      strokeWidth={1.8}
+      strokeWidth={1.7}
       strokeLinecap="round"
       strokeLinejoin="round"
       aria-hidden="true"
@@ -57,6 +57,12 @@ export const SearchIcon = icon(
   </>,
 )
 export const ColumnsIcon = icon(<path d="M4 5h16v14H4zM9.3 5v14M14.7 5v14" />)
+export const MoreIcon = icon(<path d="M5 12h.01M12 12h.01M19 12h.01" strokeWidth={2.6} />)
+export const ForwardIcon = icon(<path d="M9 5l7 7-7 7" />)
+export const DownIcon = icon(<path d="M7 10l5 5 5-5" />)
+export const ArrowDownIcon = icon(<path d="M12 5v13m-5-5l5 5 5-5" />)
+export const ArrowUpIcon = icon(<path d="M12 19V6m-5 5l5-5 5 5" />)
+export const CloseIcon = icon(<path d="M6 6l12 12M18 6L6 18" />)
 export const PlusIcon = icon(<path d="M12 5v14M5 12h14" />)
 export const SignOutIcon = icon(
   <path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m-3.5-3.5L20 12l-3.5 3.5" />,

@@ -1,13 +1,10 @@
-import { Group, Text } from '@mantine/core'
 import icon from './icon.svg'
 
 export function Logo() {
   return (
-    <Group gap="xs" wrap="nowrap">
+    <div className="logo">
       <img src={icon} alt="" width={28} height={28} />
-      <Text fw={700} size="lg">
-        Petstore
-      </Text>
-    </Group>
+      <span>Petstore</span>
+    </div>
   )
 }

@@ -1,5 +1,6 @@
 // Shows a new key or secret, once. Closing asks for a confirmation until it was copied.
-import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Button, Stack, Text, Textarea } from '@mantine/core'
+import { DialogFoot } from './dialog.tsx'
 import { useEffect, useRef, useState } from 'react'
 
 export interface Secret {
@@ -74,14 +75,14 @@ export function ShownSecret({ secret, hint, isCopied, isWarned, onCopied, onClos
           After you close this dialog, the {noun} cannot be shown again.
         </Alert>
       )}
-      <Group justify="flex-end">
+      <DialogFoot>
         <Button variant="default" onClick={onClose}>
           {isWarned && !isCopied ? 'Close anyway' : 'Close'}
         </Button>
         <Button ref={copyButton} onClick={() => void copy()}>
           {isCopied ? 'Copy again' : `Copy the ${noun}`}
         </Button>
-      </Group>
+      </DialogFoot>
     </Stack>
   )
 }

@@ -1,6 +1,6 @@
 // Chooses the columns of the list of pets.
-import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
-import { Dialog } from '../layout/dialog.tsx'
+import { Button, Checkbox, Stack, Text } from '@mantine/core'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { COLUMNS } from './columns.ts'
 import { useColumns } from './use-columns.ts'
 
@@ -22,9 +22,9 @@ export function ColumnsDialog({ onClose }: { onClose: () => void }) {
         <Text size="sm" c="dimmed">
           This browser remembers the columns.
         </Text>
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button onClick={onClose}>Done</Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

@@ -10,15 +10,18 @@ export interface Column {
 
 export type ColumnId = FactName | 'price'
 
+/** The category is the second line of the breed, and the sex that of the age. */
+const SECOND_LINES: Partial<Record<ColumnId, ColumnId>> = { bornOn: 'sex' }
+
 export const COLUMNS: Column[] = [
   ...FACT_NAMES.flatMap((id) => {
     const { label, column } = FACTS[id]
     return column === undefined ? [] : [{ id, label, width: column.width }]
   }),
-  { id: 'price', label: 'Price', width: '7rem' },
+  { id: 'price', label: 'Price', width: '6rem' },
 ]
 export const COLUMNS_STORAGE = 'petstore-columns'
-export const COLUMNS_DEFAULT: ColumnId[] = ['breed', 'bornOn', 'price']
+export const COLUMNS_DEFAULT: ColumnId[] = ['breed', 'sex', 'bornOn', 'price']
 
 /** Reads the chosen columns, and ignores those of another version. */
 export function readColumns(stored: string | null | undefined): ColumnId[] {
@@ -30,9 +33,32 @@ export function inOrder(ids: string[]): ColumnId[] {
   return COLUMNS.map(({ id }) => id).filter((id) => ids.includes(id))
 }
 
-/** The grid of a row on a wide screen: name, category, the chosen columns, status and buttons. The name stays readable. */
-export function gridColumns(chosen: readonly ColumnId[]): string {
-  const columns = COLUMNS.filter(({ id }) => chosen.includes(id))
-  const widths = columns.map(({ width }) => width)
-  return ['minmax(10rem, 1fr)', 'minmax(0, 10rem)', ...widths, '8rem', '10rem'].join(' ')
+/** A column of the list with its second line. */
+export interface Cell {
+  id: FactName
+  label: string
+  second: FactName | undefined
+}
+
+/** The cells between the category and the status. A fact that is the second line of another one has no cell of its own. */
+export function cellsOf(chosen: readonly ColumnId[]): Cell[] {
+  const second = (id: ColumnId) => chosen.find((one) => one === SECOND_LINES[id])
+  const isSecond = (id: ColumnId) => chosen.some((one) => second(one) === id)
+  return COLUMNS.filter(
+    ({ id }) => id !== 'breed' && id !== 'price' && chosen.includes(id) && !isSecond(id),
+  ).map(({ id, label }) => ({ id: id as FactName, label, second: second(id) as FactName | undefined }))
+}
+
+/** The grids of a row: on a wide screen, and on a narrow one, which does not show the cells of `cellsOf`. */
+export function gridColumns(
+  chosen: readonly ColumnId[],
+  canSelect: boolean,
+): { wide: string; narrow: string } {
+  const widths = cellsOf(chosen).map(({ id }) => FACTS[id].column?.width ?? 'auto')
+  const price = COLUMNS.filter(({ id }) => id === 'price' && chosen.includes(id)).map(({ width }) => width)
+  const [picture, name, kind] = ['2.75rem', 'minmax(7rem, 1.2fr)', 'minmax(7rem, 1fr)']
+  const select = canSelect ? ['1.25rem'] : []
+  const grid = (parts: string[], status: string) =>
+    [...select, picture, name, kind, ...parts, status, ...price, '6.5rem'].join(' ')
+  return { wide: grid(widths, 'minmax(8.75rem, 12rem)'), narrow: grid([], 'minmax(9rem, 11rem)') }
 }

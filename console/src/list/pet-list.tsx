@@ -22,7 +22,8 @@ import { useProfiles } from '../profile/queries.ts'
 import { useCanSelect } from '../selected-pets/selection-bar.tsx'
 import { selectUpTo, toggleSelected, useSelectedPets } from '../selected-pets/selection-state.ts'
 import { useStore } from '../session/session.ts'
-import { type ColumnId, gridColumns } from './columns.ts'
+import { cellsOf, type ColumnId, gridColumns } from './columns.ts'
+import { ListHead } from './list-head.tsx'
 import type { PetSearch } from '../pets/filters.ts'
 import { FROM_LIST } from '../pets/last-list.ts'
 import { PetRow } from './pet-row.tsx'
@@ -34,7 +35,7 @@ const FirstSteps = lazy(() =>
   import('../pets/first-steps.tsx').then((file) => ({ default: file.FirstSteps })),
 )
 
-const ROW_HEIGHT_PX = 56
+const ROW_HEIGHT_PX = 60
 /** Rows that are rendered above and below the screen. */
 const OVERSCAN = 12
 /** The next page is requested when this many rows are left. */
@@ -42,10 +43,11 @@ const LOAD_AHEAD = 40
 
 interface Props {
   filters: PetSearch
+  onSort: (sort: 'name' | undefined) => void
   onReset: () => void
 }
 
-export function PetList({ filters, onReset }: Props) {
+export function PetList({ filters, onSort, onReset }: Props) {
   const store = useStore()
   const {
     data,
@@ -60,6 +62,7 @@ export function PetList({ filters, onReset }: Props) {
   const { data: categories } = useQuery(categoriesQuery(store))
   const pets = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   const [columns] = useColumns()
+  const cells = useMemo(() => cellsOf(columns), [columns])
   const profiles = useProfiles(data?.pages ?? [], columns.length > 0)
 
   const list = useRef<HTMLDivElement>(null)
@@ -100,13 +103,14 @@ export function PetList({ filters, onReset }: Props) {
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
   if (pets.length === 0) return <NoPets filters={filters} onReset={onReset} />
   return (
-    <>
+    <div style={gridStyle(columns, canSelect)} data-picking={checked.size > 0 || undefined}>
+      <ListHead search={filters} columns={columns} cells={cells} canSelect={canSelect} onSort={onSort} />
       <div
         ref={list}
         role="list"
         aria-label="Pets"
         className="pet-rows"
-        style={listStyle(virtualizer.getTotalSize(), columns)}
+        style={{ height: virtualizer.getTotalSize() }}
       >
         {rows.map(({ index, key, start }) => {
           const pet = pets[index]
@@ -132,6 +136,8 @@ export function PetList({ filters, onReset }: Props) {
                   category={categoryName(categories, pet.categoryId)}
                   profile={profiles[pet.id]}
                   columns={columns}
+                  cells={cells}
+                  isPicking={checked.size > 0}
                   isSelected={index === selected}
                   isChecked={canSelect ? checked.has(pet.id) : undefined}
                   onCheck={check}
@@ -149,12 +155,13 @@ export function PetList({ filters, onReset }: Props) {
       {isFetchNextPageError && error !== null && (
         <ErrorMessage error={error} onRetry={() => void fetchNextPage()} />
       )}
-    </>
+    </div>
   )
 }
 
-function listStyle(height: number, columns: ColumnId[]): CSSProperties {
-  return { height, '--pet-columns': gridColumns(columns) } as CSSProperties
+function gridStyle(columns: ColumnId[], canSelect: boolean): CSSProperties {
+  const { wide, narrow } = gridColumns(columns, canSelect)
+  return { '--wide': wide, '--narrow': narrow } as CSSProperties
 }
 
 /** Goes through the rows with `j` and `k`, opens the current one with Enter, and selects it with `x` as one of many. */
@@ -187,7 +194,7 @@ function useSelection(
   return selected
 }
 
-function NoPets({ filters: { q, status, category }, onReset }: Props) {
+function NoPets({ filters: { q, status, category }, onReset }: Pick<Props, 'filters' | 'onReset'>) {
   if (q === undefined && status === undefined && category === undefined) {
     return (
       <Suspense fallback={<Loading what="pets" height={ROW_HEIGHT_PX} rows={10} />}>

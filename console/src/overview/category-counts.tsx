@@ -7,11 +7,11 @@ import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { STATUSES } from '../pets/filters.ts'
 import { CATEGORIES_MAX, categoriesQuery, categoryName } from '../pets/queries.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
 import { useStore } from '../session/session.ts'
 import { barParts, bySize, petsIn } from '../pets/category-order.ts'
 import { countText } from './day-chart-shape.ts'
-import { LoadingSection, Section } from './section.tsx'
+import { LoadingSection, Section } from '../layout/section.tsx'
 
 const TITLE = 'Pets by category'
 const SHOWN_FIRST = 20
@@ -22,7 +22,7 @@ export function CategoryCounts() {
   if (isPending) return <LoadingSection title={TITLE} height={360} />
   if (categories === undefined) {
     return (
-      <Section title={TITLE}>
+      <Section isCard title={TITLE}>
         {error && <ErrorMessage error={error} onRetry={() => void refetch()} />}
       </Section>
     )
@@ -31,7 +31,7 @@ export function CategoryCounts() {
   const largest = Math.max(0, ...sorted.map(({ counts }) => petsIn(counts)))
   const shown = isComplete ? sorted : sorted.slice(0, SHOWN_FIRST)
   return (
-    <Section title={TITLE}>
+    <Section isCard title={TITLE}>
       <table className="category-table">
         <thead>
           <tr>

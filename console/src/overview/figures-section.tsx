@@ -9,7 +9,7 @@ import { useStore } from '../session/session.ts'
 import { countText, shortDay } from './day-chart-shape.ts'
 import { DayChart } from './day-chart.tsx'
 import { figuresQuery } from './queries.ts'
-import { LoadingSection, Section } from './section.tsx'
+import { LoadingSection, Section } from '../layout/section.tsx'
 
 const TITLE = 'Last 30 days'
 
@@ -19,7 +19,7 @@ export function FiguresSection() {
   if (isPending) return <LoadingSection title={TITLE} height={275} />
   if (figures === undefined) {
     return (
-      <Section title={TITLE}>
+      <Section isCard title={TITLE}>
         {error && <ErrorMessage error={error} onRetry={() => void refetch()} />}
       </Section>
     )
@@ -31,7 +31,7 @@ export function FiguresSection() {
     </Button>
   )
   return (
-    <Section title={TITLE} action={toggle}>
+    <Section isCard title={TITLE} action={toggle}>
       {isTable ? <FiguresTable days={days} /> : <DayChart days={days} />}
       <Text size="xs" c="dimmed" mt="xs">
         Days in {timeZone.replaceAll('_', ' ')}.{' '}

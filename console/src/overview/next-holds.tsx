@@ -3,10 +3,10 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { TimeLeft } from '../selling/time-left.tsx'
+import { HoldTint } from '../pets/status-tint.tsx'
 import { useStore } from '../session/session.ts'
 import { type NextHold, nextHoldsQuery } from './queries.ts'
-import { LoadingSection, Section } from './section.tsx'
+import { LoadingSection, Section } from '../layout/section.tsx'
 
 const TITLE = 'Holds that end next'
 
@@ -15,7 +15,7 @@ export function NextHolds() {
   if (isPending) return <LoadingSection title={TITLE} height={260} />
   if (holds === undefined) {
     return (
-      <Section title={TITLE}>
+      <Section isCard title={TITLE}>
         {error && <ErrorMessage error={error} onRetry={() => void refetch()} />}
       </Section>
     )
@@ -26,7 +26,7 @@ export function NextHolds() {
     </AnchorLink>
   )
   return (
-    <Section title={TITLE} action={allHolds}>
+    <Section isCard title={TITLE} action={allHolds}>
       {holds.length === 0 ? (
         <Text c="dimmed" size="sm">
           No pet is on hold for a customer. To hold one, choose “Hold” in the list of pets.
@@ -60,7 +60,7 @@ function HoldRow({ hold: { order, petName } }: { hold: NextHold }) {
           {order.note ?? `Held by ${order.placedBy}`}
         </Text>
       </div>
-      <TimeLeft expiresAt={order.expiresAt} size="sm" />
+      <HoldTint expiresAt={order.expiresAt} />
     </li>
   )
 }

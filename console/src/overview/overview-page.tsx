@@ -1,9 +1,8 @@
 // The shop at a glance: how many pets there are, what was added and sold, and which holds end next.
 import './overview.css'
-import { Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { usePageTitle } from '../layout/page-title.ts'
+import { Page } from '../layout/page.tsx'
 import { FirstSteps } from '../pets/first-steps.tsx'
 import { inventoryQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -15,15 +14,11 @@ import { NextHolds } from './next-holds.tsx'
 import { StatusCards } from './status-cards.tsx'
 
 export function OverviewPage() {
-  usePageTitle('Overview')
   const { data: counts, error, refetch } = useQuery(inventoryQuery(useStore()))
   const canReadOrders = useScopes().has('orders:read')
   const isEmpty = counts !== undefined && petsIn(counts) === 0
   return (
-    <Stack>
-      <Title order={1} size="h2">
-        Overview
-      </Title>
+    <Page title="Overview">
       <FailingWebhooks />
       {error !== null && counts === undefined ? (
         <ErrorMessage error={error} onRetry={() => void refetch()} />
@@ -41,6 +36,6 @@ export function OverviewPage() {
           <CategoryCounts />
         </>
       )}
-    </Stack>
+    </Page>
   )
 }

@@ -3,7 +3,7 @@ import { Skeleton, Text } from '@mantine/core'
 import type { Counts } from '@petstore/client'
 import { Link } from '@tanstack/react-router'
 import { STATUSES } from '../pets/filters.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
 import { petsIn, shareText } from '../pets/category-order.ts'
 import { countText } from './day-chart-shape.ts'
 

@@ -2,7 +2,7 @@
 // filters and the position in the list.
 import { useRouter, useRouterState } from '@tanstack/react-router'
 import type { MouseEvent } from 'react'
-import { AnchorLink } from '../layout/anchor-link.tsx'
+import { ButtonLink } from '../layout/button-link.tsx'
 import { BackIcon } from '../layout/icons.tsx'
 import { lastFilters } from '../pets/last-list.ts'
 
@@ -16,8 +16,15 @@ export function BackToList() {
     router.history.back()
   }
   return (
-    <AnchorLink to="/" search={lastFilters()} size="sm" className="back-link no-print" onClick={goBack}>
-      <BackIcon size={16} /> All pets
-    </AnchorLink>
+    <ButtonLink
+      to="/"
+      search={lastFilters()}
+      variant="subtle"
+      className="back-link"
+      leftSection={<BackIcon size={16} />}
+      onClick={goBack}
+    >
+      Pets
+    </ButtonLink>
   )
 }

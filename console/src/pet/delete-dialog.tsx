@@ -1,9 +1,9 @@
 // Deletes a pet that was added by mistake.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import type { VersionedPet } from '@petstore/client'
 import { useNavigate } from '@tanstack/react-router'
 import { hasCode } from '../layout/describe-error.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { lastFilters } from '../pets/last-list.ts'
@@ -43,7 +43,7 @@ export function DeleteDialog({ pet, onClose }: Props) {
           </Alert>
         )}
         {error !== null && !hasOrders && <ErrorMessage error={error} />}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" data-autofocus onClick={onClose}>
             {hasOrders ? 'Close' : 'Keep it'}
           </Button>
@@ -52,7 +52,7 @@ export function DeleteDialog({ pet, onClose }: Props) {
               Delete
             </Button>
           )}
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

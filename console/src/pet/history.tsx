@@ -1,10 +1,11 @@
 // The history of a pet: who did what, when and why. The newest change is at the top.
-import { Button, Card, Stack, Text, Title } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import type { Category, HistoryEntry, Page, Petstore } from '@petstore/client'
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useTimedText } from '../layout/clock.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
+import { Section } from '../layout/section.tsx'
 import { categoryName } from '../pets/queries.ts'
 import { KEYS } from '../session/query-keys.ts'
 import { useStore } from '../session/session.ts'
@@ -34,10 +35,7 @@ export function History({ petId, categories }: Props) {
   )
   const entries = data?.pages.flatMap(({ items }) => items)
   return (
-    <Card withBorder component="section" aria-labelledby="history">
-      <Title order={2} size="h5" id="history" mb="sm">
-        History
-      </Title>
+    <Section title="History">
       {entries === undefined && error === null && <Loading what="the history" height={120} />}
       {entries && (
         <ol className="history">
@@ -53,7 +51,7 @@ export function History({ petId, categories }: Props) {
           Show more
         </Button>
       )}
-    </Card>
+    </Section>
   )
 }
 
@@ -61,16 +59,15 @@ function Entry({ entry, categories }: { entry: HistoryEntry; categories: Categor
   const { who, what, why } = entryText(entry, (id) => categoryName(categories, id))
   const ago = useTimedText((now) => agoText(entry.at, now))
   return (
-    <li>
-      <Stack gap={0}>
-        <Text size="sm">
-          <b>{who}</b> {what}
-          {why !== undefined && `: ${why}`}
-        </Text>
-        <Text component="time" size="xs" c="dimmed" dateTime={entry.at} title={exactText(entry.at)}>
+    <li data-event={entry.event}>
+      <Text className="history-what">{what}</Text>
+      <Text size="xs" c="dimmed">
+        {who} ·{' '}
+        <time dateTime={entry.at} title={exactText(entry.at)}>
           {ago}
-        </Text>
-      </Stack>
+        </time>
+        {why !== undefined && ` · “${why}”`}
+      </Text>
     </li>
   )
 }

@@ -1,23 +1,40 @@
 // The facts of a pet on its page.
-import { Card, Text, Title } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { PetProfile } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
+import { Section } from '../layout/section.tsx'
 import { FACT_NAMES, FACTS } from '../profile/facts.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 
 export function PetFacts({ petId }: { petId: string }) {
   return (
-    <Card withBorder component="section" aria-labelledby="facts">
-      <Title order={2} size="h5" id="facts" mb="sm">
-        Facts
-      </Title>
-      <Facts petId={petId} />
-    </Card>
+    <>
+      <Section title="Facts">
+        <Facts petId={petId} />
+      </Section>
+      <LongFacts petId={petId} />
+    </>
   )
+}
+
+/** Each text that is too long for a line has a section of its own. */
+function LongFacts({ petId }: { petId: string }) {
+  const { data: profile } = useQuery(profileQuery(useStore(), petId))
+  return FACT_NAMES.map((name) => {
+    const { label, isLong = false } = FACTS[name]
+    return (
+      isLong &&
+      profile?.[name] !== undefined && (
+        <Section key={name} title={label}>
+          <Text className="long-fact">{profile[name]}</Text>
+        </Section>
+      )
+    )
+  })
 }
 
 function Facts({ petId }: { petId: string }) {
@@ -44,10 +61,11 @@ function Facts({ petId }: { petId: string }) {
   )
 }
 
+/** The breed is below the name of the pet. */
 function factsOf(profile: PetProfile): [string, string][] {
   const today = dayOf(Date.now())
   return FACT_NAMES.flatMap((name) => {
-    const [value, { label, text }] = [profile[name], FACTS[name]]
-    return value === undefined ? [] : [[label, text?.(value, today) ?? value]]
+    const [value, { label, text, isLong = false }] = [profile[name], FACTS[name]]
+    return value === undefined || isLong || name === 'breed' ? [] : [[label, text?.(value, today) ?? value]]
   })
 }

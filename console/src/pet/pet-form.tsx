@@ -1,13 +1,13 @@
 // The form for a new pet, and for changes to a pet, its price and its facts. It shows the faults that the service reports at
 // their fields.
-import { Button, Divider, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Divider, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type Petstore, PetstoreError, type VersionedPet } from '@petstore/client'
 import { NEW_PET, PET_CHANGE } from '@petstore/client/rules'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { hasCode } from '../layout/describe-error.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
 import { useNotify } from '../layout/notify.tsx'
@@ -28,7 +28,7 @@ import { CategoryField } from '../pets/category-field.tsx'
 import { STATUSES } from '../pets/filters.ts'
 import { useRefresh } from '../pets/queries.ts'
 import { type Known, type PetValues, savePet, undoSave } from './save-pet.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
 import { undoChange } from '../pets/undo.ts'
 
 interface Values extends PetValues, ProfileValues {
@@ -78,7 +78,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
       name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
       categoryId: (id) => (id === '' ? 'Choose a category.' : null),
       price: (price, { currency }) =>
-        isOtherCurrency(currency, CURRENCY.code) ? null : (priceFault(price, CURRENCY.decimals) ?? null),
+        isOtherCurrency(currency, CURRENCY.code) ? null : (priceFault(price, CURRENCY) ?? null),
     },
   })
   const { mutate, error, isPending, reset } = useSave(known, setKnown)
@@ -155,7 +155,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
             Show the new values
           </Button>
         )}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
@@ -167,7 +167,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
           <Button type="submit" loading={isPending}>
             {shown.pet ? 'Save' : 'Add'}
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </form>
   )

@@ -1,9 +1,10 @@
 // Links to the previous and the next pet of the list from which the page was opened.
-import { Button, Group } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
+import { BackIcon, ForwardIcon } from '../layout/icons.tsx'
 import { lastFilters } from '../pets/last-list.ts'
 import { petListQuery } from '../pets/queries.ts'
 import { useStore } from '../session/session.ts'
@@ -28,14 +29,28 @@ function Links({ petId }: { petId: string }) {
   ])
   if (previous === undefined && next === undefined) return null
   return (
-    <Group gap="xs" className="no-print">
-      <Button variant="default" size="xs" disabled={previous === undefined} onClick={() => open(previous)}>
-        Previous pet
-      </Button>
-      <Button variant="default" size="xs" disabled={next === undefined} onClick={() => open(next)}>
-        Next pet
-      </Button>
-    </Group>
+    <>
+      <ActionIcon
+        variant="subtle"
+        size={36}
+        className="quiet"
+        aria-label="Previous pet"
+        disabled={previous === undefined}
+        onClick={() => open(previous)}
+      >
+        <BackIcon />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        size={36}
+        className="quiet"
+        aria-label="Next pet"
+        disabled={next === undefined}
+        onClick={() => open(next)}
+      >
+        <ForwardIcon />
+      </ActionIcon>
+    </>
   )
 }
 

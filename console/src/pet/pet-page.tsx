@@ -1,19 +1,19 @@
 // The page of one pet: what it is, how to sell it, and what has happened to it.
 import './pet.css'
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Kbd, Menu, Text, Title } from '@mantine/core'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import type { VersionedPet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { DeleteIcon, EditIcon, PrintIcon } from '../layout/icons.tsx'
+import { DeleteIcon, EditIcon, PetsIcon, PrintIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
+import { MenuButton } from '../layout/menu-button.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { isId } from '../pets/filters.ts'
 import { categoriesQuery, categoryName, petQuery } from '../pets/queries.ts'
-import { StatusBadge } from '../pets/status-badge.tsx'
 import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { BackToList } from './back-to-list.tsx'
@@ -21,7 +21,7 @@ import { History } from './history.tsx'
 import { PetFacts } from './pet-facts.tsx'
 import { PetNeighbours } from './pet-neighbours.tsx'
 import { PrintCard } from './print-card.tsx'
-import { SaleCard } from './sale-card.tsx'
+import { SaleState } from './sale-state.tsx'
 import { useCanDelete } from './use-can-delete.ts'
 
 const PetForm = lazy(() => import('./pet-form.tsx').then((file) => ({ default: file.PetForm })))
@@ -31,14 +31,18 @@ const DeleteDialog = lazy(() =>
 
 export function PetPage() {
   const { petId } = useParams({ from: '/pets/$petId' })
+  return isId(petId) ? <FoundPet key={petId} petId={petId} /> : <UnknownPet petId={petId} />
+}
+
+function Head({ petId, children }: { petId: string; children?: ReactNode }) {
   return (
-    <Stack>
-      <Group justify="space-between">
-        <BackToList />
+    <div className="page-head no-print">
+      <BackToList />
+      <div className="page-actions">
         <PetNeighbours petId={petId} />
-      </Group>
-      {isId(petId) ? <FoundPet key={petId} petId={petId} /> : <UnknownPet petId={petId} />}
-    </Stack>
+        {children}
+      </div>
+    </div>
   )
 }
 
@@ -46,10 +50,17 @@ function FoundPet({ petId }: { petId: string }) {
   const { data: pet, error, refetch } = useQuery(petQuery(useStore(), petId))
   if (pet === null) return <UnknownPet petId={petId} />
   if (pet !== undefined) return <PetDetails pet={pet} />
-  return error === null ? (
-    <Loading what="the pet" height={125} rows={3} />
-  ) : (
-    <ErrorMessage error={error} onRetry={() => void refetch()} />
+  return (
+    <>
+      <Head petId={petId} />
+      <div className="page-body">
+        {error === null ? (
+          <Loading what="the pet" height={125} rows={3} />
+        ) : (
+          <ErrorMessage error={error} onRetry={() => void refetch()} />
+        )}
+      </div>
+    </>
   )
 }
 
@@ -62,24 +73,26 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
   return (
     <>
       <PrintCard pet={pet} category={category} profile={profile} />
-      <Group justify="space-between" align="flex-start" className="no-print">
-        <div className="pet-heading">
-          <Title order={1} size="h2" id={`pet-${pet.id}`} tabIndex={-1}>
+      <Head petId={pet.id}>
+        <PetButtons pet={pet} />
+      </Head>
+      <div className="pet-layout no-print">
+        <div className="pet-photo">
+          <PetsIcon size={72} />
+        </div>
+        <div className="pet-main">
+          <Title order={1} id={`pet-${pet.id}`} tabIndex={-1}>
             {pet.name}
           </Title>
-          <Group gap="sm" mt={6}>
-            <StatusBadge status={pet.status} />
-            <Text c="dimmed" size="sm">
-              No. {pet.id} · {category}
-            </Text>
-          </Group>
+          <Text c="var(--ink-2)">
+            {[profile?.breed, category, `No. ${pet.id}`].filter((text) => text !== undefined).join(' · ')}
+          </Text>
+          <SaleState pet={pet} />
+          <PetFacts petId={pet.id} />
         </div>
-        <PetButtons pet={pet} />
-      </Group>
-      <div className="pet-parts no-print">
-        <SaleCard pet={pet} />
-        <PetFacts petId={pet.id} />
-        <History petId={pet.id} categories={categories} />
+        <div className="pet-past">
+          <History petId={pet.id} categories={categories} />
+        </div>
       </div>
     </>
   )
@@ -90,55 +103,67 @@ function PetButtons({ pet }: { pet: VersionedPet }) {
   const canDelete = useCanDelete(pet)
   const [isEditing, edit] = useDisclosure()
   const [isDeleting, remove] = useDisclosure()
+  useHotkeys([['e', () => canWrite && edit.open()]])
   return (
-    <Group gap="xs" className="pet-buttons">
-      {/* First, because it appears later than the others, which must not move under the mouse. */}
-      {canDelete && (
-        <Button
-          variant="default"
-          className="danger"
-          leftSection={<DeleteIcon size={16} />}
-          aria-haspopup="dialog"
-          onClick={remove.open}
-        >
-          Delete
-        </Button>
-      )}
+    <>
+      <Button
+        variant="subtle"
+        className="only-desk"
+        leftSection={<PrintIcon size={16} />}
+        aria-label="Print a card"
+        onClick={() => window.print()}
+      >
+        Card
+      </Button>
       {canWrite && (
         <Button
-          variant="default"
+          variant="subtle"
+          className="icon-on-phone"
           leftSection={<EditIcon size={16} />}
+          rightSection={<Kbd size="xs">E</Kbd>}
           aria-haspopup="dialog"
           onClick={edit.open}
         >
           Edit
         </Button>
       )}
-      <Button
-        variant="default"
-        leftSection={<PrintIcon size={16} />}
-        aria-label="Print a card"
-        onClick={() => window.print()}
-      >
-        Print
-      </Button>
+      <MenuButton label={`More for ${pet.name}`}>
+        <Menu.Item leftSection={<PrintIcon />} onClick={() => window.print()}>
+          Print a card
+        </Menu.Item>
+        {canDelete && (
+          <Menu.Item
+            className="danger"
+            leftSection={<DeleteIcon />}
+            aria-haspopup="dialog"
+            onClick={remove.open}
+          >
+            Delete
+          </Menu.Item>
+        )}
+      </MenuButton>
       <Suspense>
         {isEditing && <PetForm pet={pet} onClose={edit.close} />}
         {isDeleting && <DeleteDialog pet={pet} onClose={remove.close} />}
       </Suspense>
-    </Group>
+    </>
   )
 }
 
 function UnknownPet({ petId }: { petId: string }) {
   usePageTitle('No such pet')
   return (
-    <Stack gap="xs" align="flex-start">
-      <Title order={1} size="h2">
-        No pet has the number {petId.slice(0, 20)}
-      </Title>
-      <Text c="dimmed">The number may be wrong, or the pet was deleted because it was added by mistake.</Text>
-      <AnchorLink to="/">Search all pets</AnchorLink>
-    </Stack>
+    <>
+      <Head petId={petId} />
+      <div className="page-body">
+        <Title order={1} size="h2">
+          No pet has the number {petId.slice(0, 20)}
+        </Title>
+        <Text c="dimmed">
+          The number may be wrong, or the pet was deleted because it was added by mistake.
+        </Text>
+        <AnchorLink to="/">Search all pets</AnchorLink>
+      </div>
+    </>
   )
 }

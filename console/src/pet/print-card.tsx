@@ -1,7 +1,7 @@
 // The card that is printed for a pet, for example for its cage. It is not visible on the screen.
 import type { Pet, PetProfile } from '@petstore/client'
 import { dayOf } from '../layout/dates.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
 import { cardFacts } from '../profile/facts.ts'
 import { priceText } from '../profile/price.ts'
 

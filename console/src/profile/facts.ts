@@ -61,7 +61,7 @@ export const FACTS: Record<FactName, Fact> = {
     words: 'date of birth',
     text: bornText,
     historyText: (day) => dateText(`${day}T00:00`),
-    column: { width: '5.5rem', text: ageText },
+    column: { width: '6.5rem', text: ageText },
   },
   chipNumber: { label: 'Chip number', column: { width: '8.5rem' }, isOfOnePet: true },
   description: { label: 'Description', isLong: true },

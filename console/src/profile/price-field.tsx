@@ -1,8 +1,11 @@
-// A price that a person types, with its currency next to it.
+// A price that a person types, with its currency next to it. It says how it reads an amount that can be read in two ways.
 import { Text, TextInput, type TextInputProps } from '@mantine/core'
+import { CURRENCY } from './currency.ts'
+import { amountText, hasThousands, readAmount } from './price.ts'
 
 /** `currency` is that of a stored price, or of the shop as soon as the person types. */
-export function PriceField({ currency, ...props }: TextInputProps & { currency: string }) {
+export function PriceField({ currency, description, ...props }: TextInputProps & { currency: string }) {
+  const echo = echoOf(String(props.value ?? ''), currency)
   return (
     <TextInput
       label="Price"
@@ -15,7 +18,14 @@ export function PriceField({ currency, ...props }: TextInputProps & { currency: 
           {currency}
         </Text>
       }
+      description={echo ?? description}
       {...props}
     />
   )
+}
+
+/** Such as "Becomes €1,150.00." */
+function echoOf(typed: string, currency: string): string | undefined {
+  const amount = currency === CURRENCY.code && hasThousands(typed) ? readAmount(typed, CURRENCY) : undefined
+  return amount && `Becomes ${amountText({ currency, amount })}.`
 }

@@ -47,20 +47,59 @@ export function amountText({ currency, amount }: Amount): string {
 }
 
 /**
- * Reads what a person typed, such as "129", "129,5" or "1 290.00", as an amount with these decimal places. Undefined if
- * it is none: a text with two separators, such as "1.290,00", could be misread.
+ * Reads what a person typed, such as "129", "1.150,00", "1,150.00" or "€ 45,-", as an amount. Undefined if it is none. Of "1.150", only the
+ * decimal mark of the reader's language tells whether it is more than a thousand.
  */
-export function readAmount(text: string, decimals: number): string | undefined {
-  const [, whole, typed = ''] = /^(\d+)(?:[.,](\d*))?$/.exec(text.replaceAll(SPACES, '')) ?? []
-  if (whole === undefined || typed.length > decimals) return undefined
-  const integer = whole.replace(/^0+(?=\d)/, '')
+export function readAmount(
+  text: string,
+  { code, decimals }: ShopCurrency,
+  languageMark: DecimalMark = decimalMarkOf(undefined),
+): string | undefined {
+  const typed = withoutCurrency(text, code)
+    .replaceAll(SPACES, '')
+    .replace(/[.,][-–—]$/, '')
+  const mark = decimalMarkIn(typed, languageMark)
+  const [whole = '', fraction = '', ...more] = mark === undefined ? [typed] : typed.split(mark)
+  const isWhole = /^\d+$/.test(whole) || /^\d{1,3}(?:[.,]\d{3})+$/.test(whole)
+  if (!isWhole || more.length > 0 || !/^\d*$/.test(fraction) || fraction.length > decimals) return undefined
+  const integer = whole.replaceAll(/[.,]/g, '').replace(/^0+(?=\d)/, '')
   if (integer.length > INTEGER_DIGITS_MAX) return undefined
-  return decimals === 0 ? integer : `${integer}.${typed.padEnd(decimals, '0')}`
+  return decimals === 0 ? integer : `${integer}.${fraction.padEnd(decimals, '0')}`
+}
+
+type DecimalMark = '.' | ','
+
+/** That of a language; undefined for the language of the browser. */
+function decimalMarkOf(language: string | undefined): DecimalMark {
+  return new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
+}
+
+/** With marks of both kinds, or more than one, the text tells. */
+function decimalMarkIn(typed: string, languageMark: DecimalMark): string | undefined {
+  const marks = typed.match(/[.,]/g) ?? []
+  if (marks.length > 1) return new Set(marks).size === 1 ? undefined : marks.at(-1)
+  return hasThousands(typed) && marks[0] !== languageMark ? undefined : marks[0]
+}
+
+/** Whether three digits follow a mark, so that another person could read another amount. */
+export function hasThousands(typed: string): boolean {
+  return /\d[.,]\d{3}(?!\d)/.test(typed)
+}
+
+/** Only the currency of the shop: an amount in another one is none. */
+function withoutCurrency(text: string, code: string): string {
+  const parts = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: code,
+    currencyDisplay: 'narrowSymbol',
+  })
+  const symbol = parts.formatToParts(0).find(({ type }) => type === 'currency')?.value ?? code
+  return text.replace(code, '').replace(symbol, '')
 }
 
 /** What to type, such as "129.00". */
 export function exampleAmount(decimals: number): string {
-  return readAmount('129', decimals) ?? ''
+  return decimals === 0 ? '129' : `129.${'0'.repeat(decimals)}`
 }
 
 /** The exact sum of each currency. */

@@ -26,7 +26,7 @@ export function isOtherCurrency(currency: string, shopCurrency: string): boolean
  */
 export function profileOf(values: ProfileValues, shop: ShopCurrency): NewPetProfile {
   const isOther = isOtherCurrency(values.currency, shop.code)
-  const typed = isOther ? undefined : readAmount(values.price, shop.decimals)
+  const typed = isOther ? undefined : readAmount(values.price, shop)
   const price = typed ?? values.price.trim()
   const currency = price === '' ? '' : isOther ? values.currency : shop.code
   const texts = { ...values, price, currency, chipNumber: chipNumberOf(values.chipNumber) }
@@ -56,9 +56,9 @@ export function isChipNumber(text: string): boolean {
 }
 
 /** What is wrong with a price that a person typed. An empty text is no price. */
-export function priceFault(text: string, decimals: number): string | undefined {
-  if (text.trim() === '' || readAmount(text, decimals) !== undefined) return undefined
-  return `Enter an amount such as ${exampleAmount(decimals)}.`
+export function priceFault(text: string, shop: ShopCurrency): string | undefined {
+  if (text.trim() === '' || readAmount(text, shop) !== undefined) return undefined
+  return `Enter an amount such as ${exampleAmount(shop.decimals)}.`
 }
 
 /** The values for the next pet of a litter: all but those that differ between its pets. */

@@ -10,7 +10,9 @@ import { Loading } from '../layout/loading.tsx'
 import { exactText } from '../layout/when-text.ts'
 import { figuresQuery } from '../overview/queries.ts'
 import { categoriesQuery, categoryName, orderedPetsQuery } from '../pets/queries.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
+import { PetsIcon } from '../layout/icons.tsx'
+import { Tint } from '../layout/tints.tsx'
 import { priceText } from '../profile/price.ts'
 import { timeText } from '../layout/hold-time.ts'
 import { OrderNote } from '../selling/order-note.tsx'
@@ -57,12 +59,7 @@ export function SalesList({ range, today }: Props) {
       ))}
       {error !== null && <ErrorMessage error={error} onRetry={() => void fetchNextPage()} />}
       {hasNextPage && (
-        <Button
-          variant="default"
-          style={{ alignSelf: 'flex-start' }}
-          loading={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
+        <Button variant="default" m="md" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
           Show more
         </Button>
       )}
@@ -75,7 +72,7 @@ function DayHeading({ day, figures }: { day: string; figures: DayFigures | undef
   const { orders, totals } = figures ? sumOfDay(figures) : { orders: 0, totals: [] }
   const sums = [counted(orders, 'sale'), totalText(totals)].filter(Boolean)
   return (
-    <Title order={2} size="h5" mt="sm" mb={4}>
+    <Title order={2} size="h5" className="day-heading">
       {dateText(`${day}T00:00`)}
       {figures && <span className="day-total">: {sums.join(', ')}</span>}
     </Title>
@@ -88,40 +85,31 @@ function SaleRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const price = priceText(order)
   return (
     <div className="list-row sale-row" role="listitem" data-status="sold">
+      <span className="thumb">
+        <PetsIcon size={22} />
+      </span>
       <div className="name">
-        <AnchorLink
-          to="/pets/$petId"
-          params={{ petId }}
-          fw={600}
-          underline="hover"
-          display="block"
-          truncate
-          title={pet?.name}
-        >
+        <AnchorLink to="/pets/$petId" params={{ petId }} underline="hover" title={pet?.name}>
           {pet?.name ?? `No. ${petId}`}
         </AnchorLink>
-        <Text size="xs" c="dimmed" truncate>
+        <span className="second">
           No. {petId}
           {pet && ` · ${categoryName(categories, pet.categoryId)}`}
-        </Text>
+        </span>
+      </div>
+      <div className="for">
+        <OrderNote note={note} />
         {isBroughtBack(pet) && (
-          <Text size="xs" fw={700}>
-            brought back, {statusText(pet.status).toLowerCase()} now
-          </Text>
+          <Tint tone="bad">brought back, {statusText(pet.status).toLowerCase()} now</Tint>
         )}
       </div>
-      <OrderNote note={note} />
       <div className="status">
-        <Text component="time" size="sm" dateTime={closedAt} title={exactText(closedAt)}>
+        <time dateTime={closedAt} title={exactText(closedAt)}>
           {timeText(closedAt)}
-        </Text>
-        <Text size="xs" c="dimmed">
-          placed by {placedBy}
-        </Text>
+        </time>
+        <span className="second">placed by {placedBy}</span>
       </div>
-      <Text className="action sale-price" size="sm" c={price === undefined ? 'dimmed' : 'inherit'}>
-        {price ?? 'No price'}
-      </Text>
+      <div className="amount">{price ?? <span className="second">No price</span>}</div>
     </div>
   )
 }

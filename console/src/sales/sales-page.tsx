@@ -1,6 +1,6 @@
 // The sales of some days: who sold which pet to whom, when and for how much, with the totals.
 import './sales.css'
-import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useTimedText } from '../layout/clock.ts'
@@ -8,7 +8,7 @@ import { dayOf } from '../layout/dates.ts'
 import { download } from '../layout/download.ts'
 import { DownloadIcon } from '../layout/icons.tsx'
 import { useNotify } from '../layout/notify.tsx'
-import { usePageTitle } from '../layout/page-title.ts'
+import { Page } from '../layout/page.tsx'
 import { categoriesQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { readSalesCsv } from './queries.ts'
@@ -18,15 +18,13 @@ import { SalesList } from './sales-list.tsx'
 import { SalesTotals } from './sales-totals.tsx'
 
 export function SalesPage() {
-  usePageTitle('Sales')
   const canRead = useScopes().has('orders:read')
-  return (
-    <Stack>
-      <Title order={1} size="h2">
-        Sales
-      </Title>
-      {canRead ? <Sales /> : <NotAllowed />}
-    </Stack>
+  return canRead ? (
+    <Sales />
+  ) : (
+    <Page title="Sales">
+      <NotAllowed />
+    </Page>
   )
 }
 
@@ -36,18 +34,17 @@ function Sales() {
   const today = useTimedText((now) => dayOf(now))
   const range = rangeOf(search, today)
   return (
-    <>
-      <Group justify="space-between" align="flex-end">
+    <Page title="Sales" actions={<ExportButton range={range} />} isFlush>
+      <div className="page-body">
         <RangeField
           range={range}
           today={today}
           onChange={(days) => void navigate({ search: days, replace: true })}
         />
-        <ExportButton range={range} />
-      </Group>
-      <SalesTotals range={range} today={today} />
+        <SalesTotals range={range} today={today} />
+      </div>
       <SalesList range={range} today={today} />
-    </>
+    </Page>
   )
 }
 
@@ -65,7 +62,7 @@ function ExportButton({ range }: { range: DayRange }) {
   })
   return (
     <Button
-      variant="default"
+      variant="subtle"
       leftSection={<DownloadIcon size={16} />}
       loading={isPending}
       onClick={() => mutate()}

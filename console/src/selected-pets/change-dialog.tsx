@@ -1,5 +1,6 @@
 // Changes the status or the category of the selected pets, or deletes them.
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Select, Stack, Text } from '@mantine/core'
+import { DialogFoot } from '../layout/dialog.tsx'
 import type { Pet, PetStatus } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -8,7 +9,7 @@ import { ErrorMessage } from '../layout/error-message.tsx'
 import { CategoryField } from '../pets/category-field.tsx'
 import { STATUSES } from '../pets/filters.ts'
 import { categoriesQuery, categoryName } from '../pets/queries.ts'
-import { statusText } from '../pets/status-badge.tsx'
+import { statusText } from '../pets/status-tint.tsx'
 import { useStore } from '../session/session.ts'
 import { changeMany, deleteMany } from './change-many.ts'
 import { FailedList, ManyDialog } from './many-dialog.tsx'
@@ -62,7 +63,7 @@ export function ChangeDialog({ action, pets, onClose }: Props) {
             {isDeletion && <DeletionText />}
             <Names pets={pets} />
             {error !== null && <ErrorMessage error={error} />}
-            <Group justify="flex-end">
+            <DialogFoot>
               <Button variant="default" data-autofocus={isDeletion || undefined} onClick={onClose}>
                 {isDeletion ? 'Keep them' : 'Cancel'}
               </Button>
@@ -74,7 +75,7 @@ export function ChangeDialog({ action, pets, onClose }: Props) {
               >
                 {isDeletion ? 'Delete' : 'Change'} {count}
               </Button>
-            </Group>
+            </DialogFoot>
           </Stack>
         </form>
       )}

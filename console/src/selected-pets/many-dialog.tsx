@@ -1,8 +1,8 @@
 // The dialog of an action with many pets, and the pets that the action could not change.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import type { ComponentProps } from 'react'
 import { counted } from '../layout/counted.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { type Failed } from './change-many.ts'
 
 interface Props extends ComponentProps<typeof Dialog> {
@@ -33,11 +33,11 @@ export function FailedList({ what, failed, onClose }: FailedListProps) {
           ))}
         </div>
       </Alert>
-      <Group justify="flex-end">
+      <DialogFoot>
         <Button data-autofocus onClick={onClose}>
           Close
         </Button>
-      </Group>
+      </DialogFoot>
     </Stack>
   )
 }

@@ -45,18 +45,18 @@ export function SelectionBar({ filters }: { filters: PetSearch }) {
           <Text fw={600} role="status">
             {selected.size} selected
           </Text>
-          <Group gap="xs">
+          <Group gap={4} wrap="nowrap">
             <SelectAllButton filters={filters} />
-            <Button variant="default" size="sm" onClick={clearSelection}>
+            <Button variant="subtle" size="sm" onClick={clearSelection}>
               Clear
             </Button>
           </Group>
-          <Group gap="xs" ml="auto" ref={actions}>
+          <Group gap={4} wrap="nowrap" ref={actions}>
             {allowed.map(({ action, label, onPhone }) => (
               <Button
                 key={action}
                 size="sm"
-                variant={action === 'sell' ? 'filled' : 'default'}
+                variant={action === 'sell' ? 'filled' : 'subtle'}
                 aria-haspopup="dialog"
                 onClick={() => setDialog({ action, pets: [...selected.values()] })}
               >
@@ -93,7 +93,7 @@ function SelectAllButton({ filters }: { filters: PetSearch }) {
   const { queryKey } = petListQuery(useStore(), filters)
   const select = () => selectPets(cache.getQueryData(queryKey)?.pages.flatMap(({ items }) => items) ?? [])
   return (
-    <Button variant="default" size="sm" onClick={select}>
+    <Button variant="subtle" size="sm" onClick={select}>
       <Label text="Select all loaded" onPhone="All loaded" />
     </Button>
   )

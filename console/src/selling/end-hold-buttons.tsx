@@ -21,21 +21,22 @@ export function EndHoldButtons({ pet, order, size = 'xs' }: Props) {
     <Group gap="xs" wrap="nowrap" className="end-hold">
       <Button
         size={size}
+        variant="subtle"
+        aria-label={`Release ${pet.name}`}
+        disabled={isPending}
+        onClick={() => release(order)}
+      >
+        Release
+      </Button>
+      <Button
+        size={size}
+        variant="default"
         aria-label={`Sell ${pet.name}`}
         disabled={isPending}
         {...(order && { 'aria-haspopup': 'dialog' })}
         onClick={() => (order ? openSellingDialog({ action: 'sell', pet, order }) : setSold())}
       >
         Sell
-      </Button>
-      <Button
-        size={size}
-        variant="default"
-        aria-label={`Release ${pet.name}`}
-        disabled={isPending}
-        onClick={() => release(order)}
-      >
-        Release
       </Button>
     </Group>
   )

@@ -1,10 +1,10 @@
 // The dialog that holds a pet for a customer. If another person takes the pet meanwhile, it says who.
-import { Button, Group, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Input, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import type { Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
 import { useTimedText } from '../layout/clock.ts'
 import { addDays, dayOf } from '../layout/dates.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
@@ -60,14 +60,14 @@ export function HoldDialog({ pet, onClose }: Props) {
           <UntilText {...length} />
           {isTaken && error === undefined && <TakenAlert pet={pet} taken={taken} />}
           {error !== undefined && <ErrorMessage error={error} />}
-          <Group justify="flex-end">
+          <DialogFoot>
             <Button variant="default" onClick={onClose}>
               {isTaken ? 'Close' : 'Cancel'}
             </Button>
             <Button type="submit" loading={isPending} disabled={isTaken}>
               Hold
             </Button>
-          </Group>
+          </DialogFoot>
         </Stack>
       </form>
     </Dialog>
@@ -155,7 +155,7 @@ function UntilText({ choice, minutesAt }: Length) {
     )
   }
   return (
-    <Text size="sm" c="var(--danger-text)" aria-live="polite">
+    <Text size="sm" c="var(--bad-ink)" aria-live="polite">
       {choice === 'closing'
         ? 'This time has passed. Choose another one.'
         : 'Choose a time in the next 7 days.'}

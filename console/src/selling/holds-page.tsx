@@ -1,36 +1,34 @@
 // The open holds: for whom, until when, and what to do with each. The hold that ends first is at the top.
-import { Alert, Group, Stack, Text, Title } from '@mantine/core'
+import './holds.css'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
-import { usePageTitle } from '../layout/page-title.ts'
+import { PetsIcon } from '../layout/icons.tsx'
+import { Page } from '../layout/page.tsx'
 import { useHasChanged } from '../live/live-feed.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
 import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { EndHoldButtons } from './end-hold-buttons.tsx'
-import { clockText } from '../layout/hold-time.ts'
 import { OrderNote } from './order-note.tsx'
 import { HOLDS_MAX, openHoldsQuery } from './queries.ts'
-import { TimeLeft } from './time-left.tsx'
+import { HoldTint } from '../pets/status-tint.tsx'
 
 export function HoldsPage() {
-  usePageTitle('Holds')
   const canRead = useScopes().has('orders:read')
+  const { data: holds } = useQuery({ ...openHoldsQuery(useStore()), enabled: canRead })
   return (
-    <Stack>
-      <div>
-        <Title order={1} size="h2">
-          Holds
-        </Title>
-        <Text c="dimmed" size="sm">
-          Pets that are held for a customer. The hold that ends first is at the top.
-        </Text>
-      </div>
+    <Page
+      title="Holds"
+      count={holds && `${holds.orders.length}${holds.hasMore ? '+' : ''}`}
+      actions={<span className="second">The next end first</span>}
+      isFlush
+    >
       {canRead ? <Holds /> : <NotAllowed />}
-    </Stack>
+    </Page>
   )
 }
 
@@ -49,13 +47,21 @@ function Holds() {
   if (holds.orders.length === 0) return <NoHolds />
   return (
     <>
+      <div className="list-head hold-row" aria-hidden="true">
+        <span />
+        <span>Pet</span>
+        <span>For</span>
+        <span>Time</span>
+        <span className="amount">Price</span>
+        <span />
+      </div>
       <div role="list" aria-label="Holds">
         {holds.orders.map((order) => (
           <HoldRow key={order.id} order={order} pet={pets?.[order.petId]} />
         ))}
       </div>
       {holds.hasMore && (
-        <Text c="dimmed" size="sm">
+        <Text c="dimmed" size="sm" p="md">
           This page shows {HOLDS_MAX} holds. To find another one, search for the pet.
         </Text>
       )}
@@ -66,7 +72,6 @@ function Holds() {
 function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const hasChanged = useHasChanged(order.petId)
   const { petId, note, placedBy, expiresAt } = order
-  const price = priceText(order)
   return (
     <div
       className="list-row hold-row"
@@ -74,31 +79,29 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
       data-status="pending"
       data-changed={hasChanged || undefined}
     >
+      <span className="thumb">
+        <PetsIcon size={22} />
+      </span>
       <div className="name">
         <AnchorLink
           to="/pets/$petId"
           params={{ petId }}
           id={`pet-${petId}`}
-          fw={600}
           underline="hover"
-          display="block"
-          truncate
           title={pet?.name}
         >
           {pet?.name ?? `No. ${petId}`}
         </AnchorLink>
-        <Text size="xs" c="dimmed">
-          No. {petId} · held by {placedBy}
-          {price !== undefined && ` · ${price}`}
-        </Text>
+        <span className="second">No. {petId}</span>
       </div>
-      <OrderNote note={note} />
+      <div className="for">
+        <OrderNote note={note} />
+        <span className="second">Held by {placedBy}</span>
+      </div>
       <div className="status">
-        <TimeLeft expiresAt={expiresAt} size="sm" />
-        <Text size="xs" c="dimmed">
-          until {clockText(expiresAt, Date.now())}
-        </Text>
+        <HoldTint expiresAt={expiresAt} />
       </div>
+      <div className="amount">{priceText(order)}</div>
       <div className="action">{pet && <EndHoldButtons pet={pet} order={order} />}</div>
     </div>
   )
@@ -127,7 +130,7 @@ function NoHolds() {
 
 function NotAllowed() {
   return (
-    <Alert color="gray" title="Your key does not allow this page">
+    <Alert color="gray" mx="lg" title="Your key does not allow this page">
       Ask your administrator for a key with the permission orders:read.
     </Alert>
   )

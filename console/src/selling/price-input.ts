@@ -15,22 +15,18 @@ export interface PriceInput {
 }
 
 /** `typed` is undefined until the person types. */
-export function priceInput(
-  asked: Priced,
-  typed: string | undefined,
-  { code, decimals }: ShopCurrency,
-): PriceInput {
+export function priceInput(asked: Priced, typed: string | undefined, shop: ShopCurrency): PriceInput {
   const text = typed ?? asked.price ?? ''
   // The shop can have changed its currency since. The price stays as it is, unless the person types another one.
-  const currency = typed === undefined ? (asked.currency ?? code) : code
-  const amount = typed === undefined ? asked.price : readAmount(typed, decimals)
+  const currency = typed === undefined ? (asked.currency ?? shop.code) : shop.code
+  const amount = typed === undefined ? asked.price : readAmount(typed, shop)
   const isMissing = text.trim() === '' && asked.price !== undefined
   const isOther = asked.price !== undefined && (amount !== asked.price || currency !== asked.currency)
   return {
     text,
     currency,
     amount,
-    fault: isMissing ? 'Enter the price.' : priceFault(typed ?? '', decimals),
+    fault: isMissing ? 'Enter the price.' : priceFault(typed ?? '', shop),
     description: isOther ? `The price was ${priceText(asked)}.` : undefined,
   }
 }

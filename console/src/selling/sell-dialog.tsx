@@ -1,8 +1,8 @@
 // The dialog that sells a pet: at which price, and to whom.
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PriceField } from '../profile/price-field.tsx'
 import { heldByText } from './conflict-text.ts'
@@ -50,7 +50,7 @@ export function SellDialog({ pet, order, onClose }: Props) {
           <PriceField {...price.field} />
           {isTaken && error === undefined && <TakenAlert pet={pet} taken={taken} />}
           {error !== undefined && <ErrorMessage error={error} />}
-          <Group justify="flex-end">
+          <DialogFoot>
             <Button variant="default" onClick={onClose}>
               {isTaken ? 'Close' : 'Cancel'}
             </Button>
@@ -62,7 +62,7 @@ export function SellDialog({ pet, order, onClose }: Props) {
             >
               Sell
             </Button>
-          </Group>
+          </DialogFoot>
         </Stack>
       </form>
     </Dialog>

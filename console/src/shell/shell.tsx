@@ -1,48 +1,45 @@
-// The frame of every page: navigation, banners, and the sign-in page while there is no session.
-import { AppShell, Burger, Group } from '@mantine/core'
+// The frame of every page: navigation, the state of the connection, and the sign-in page while there is no session.
+import { AppShell } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet } from '@tanstack/react-router'
 import { LiveFeed } from '../live/live-feed.tsx'
 import { SellingDialogHost } from '../selling/selling-dialog-host.tsx'
 import { useSession } from '../session/session.ts'
 import { SignInPage } from '../sign-in/sign-in-page.tsx'
-import { ConnectionBanner } from './connection-banner.tsx'
-import { Logo } from '../layout/logo.tsx'
-import { Navigation } from './navigation.tsx'
+import { BottomBar } from './bottom-bar.tsx'
+import { ConnectionState } from './connection-state.tsx'
 import { Shortcuts } from './shortcuts.tsx'
+import { Sidebar } from './sidebar.tsx'
 
 export function Shell() {
   const { session } = useSession()
-  const [isMenuOpen, menu] = useDisclosure()
+  const [hasShortcutList, list] = useDisclosure()
   if (session === undefined) return <SignInPage />
   return (
     <AppShell
       // Another session starts with an empty state.
       key={session.id}
-      header={{ height: { base: 56, sm: 0 } }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !isMenuOpen } }}
-      padding={{ base: 'sm', sm: 'lg' }}
+      transitionDuration={0}
+      navbar={{ width: { base: 0, sm: 64, lg: 232 }, breakpoint: 'sm', collapsed: { mobile: true } }}
+      footer={{ height: { base: 'calc(var(--bar) + env(safe-area-inset-bottom))', sm: 0 } }}
     >
       <a className="skip-link" href="#content">
         Skip to the content
       </a>
-      <AppShell.Header hiddenFrom="sm">
-        <Group h="100%" px="md" justify="space-between">
-          <Logo />
-          <Burger opened={isMenuOpen} onClick={menu.toggle} aria-label="Menu" aria-expanded={isMenuOpen} />
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="md">
-        <Navigation onNavigate={menu.close} />
+      <AppShell.Navbar visibleFrom="sm" className="sidebar">
+        <Sidebar onShowShortcuts={list.open} />
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <LiveFeed>
-          <ConnectionBanner />
+          <ConnectionState />
           <Outlet />
           <SellingDialogHost />
         </LiveFeed>
-        <Shortcuts />
+        <Shortcuts isOpen={hasShortcutList} onOpen={list.open} onClose={list.close} />
       </AppShell.Main>
+      <AppShell.Footer hiddenFrom="sm">
+        <BottomBar />
+      </AppShell.Footer>
     </AppShell>
   )
 }

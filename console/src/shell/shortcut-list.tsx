@@ -26,7 +26,7 @@ export function ShortcutList({ onClose }: { onClose: () => void }) {
             <Table.Tr key={does}>
               <Table.Td>
                 {keys.map((key) => (
-                  <Kbd key={key} mr={4}>
+                  <Kbd key={key} mr={4} aria-hidden={false}>
                     {key}
                   </Kbd>
                 ))}

@@ -1,14 +1,12 @@
-import { Stack, Text, Title } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { Page } from '../layout/page.tsx'
 
 export function UnknownPage() {
   return (
-    <Stack align="flex-start">
-      <Title order={1} size="h2">
-        This page does not exist
-      </Title>
+    <Page title="This page does not exist">
       <Text>The address may be wrong, or the page has moved.</Text>
       <AnchorLink to="/">Show all pets</AnchorLink>
-    </Stack>
+    </Page>
   )
 }

@@ -1,8 +1,8 @@
 // Asks before a webhook is deleted.
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import type { Webhook } from '@petstore/client'
 import { useNavigate } from '@tanstack/react-router'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { nameOf } from './health.ts'
@@ -29,14 +29,14 @@ export function DeleteDialog({ webhook, onClose }: Props) {
           You cannot undo this. To stop the messages for a while, pause the webhook instead.
         </Text>
         {error && <ErrorMessage error={error} />}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" data-autofocus onClick={onClose}>
             Keep it
           </Button>
           <Button color="red.9" loading={isPending} onClick={() => mutate(undefined, { onSuccess })}>
             Delete
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

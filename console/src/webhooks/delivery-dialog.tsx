@@ -1,8 +1,8 @@
 // One attempt: what was sent, what came back, what to do, and the other attempts of the message.
-import { Alert, Button, Code, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Stack, Text, Title } from '@mantine/core'
 import type { Delivery } from '@petstore/client'
 import type { ReactNode } from 'react'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { exactText } from '../layout/when-text.ts'
 import { typeLabel } from './event-types.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
@@ -59,7 +59,7 @@ export function DeliveryDialog({ delivery, now, attempts, onClose, ...actions }:
             ))}
           </ol>
         </section>
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" onClick={onClose}>
             Close
           </Button>
@@ -85,7 +85,7 @@ export function DeliveryDialog({ delivery, now, attempts, onClose, ...actions }:
               Send again
             </Button>
           )}
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

@@ -1,10 +1,9 @@
 // The outcome of an attempt, as a colour and a word.
+import { Tint, type Tone } from '../layout/tints.tsx'
 import { outcomeText } from './result-text.ts'
 
+const TONES: Record<string, Tone> = { delivered: 'ok', given_up: 'bad', failed: 'wait' }
+
 export function OutcomeBadge({ outcome }: { outcome: string }) {
-  return (
-    <span className="status-badge outcome" data-outcome={outcome}>
-      {outcomeText(outcome)}
-    </span>
-  )
+  return <Tint tone={TONES[outcome] ?? 'done'}>{outcomeText(outcome)}</Tint>
 }

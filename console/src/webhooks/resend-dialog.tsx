@@ -1,10 +1,10 @@
 // Sends everything that waits now, and the messages again that were given up since a time.
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import type { Delivery, Webhook } from '@petstore/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { counted } from '../layout/counted.ts'
-import { Dialog } from '../layout/dialog.tsx'
+import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
@@ -59,7 +59,7 @@ export function ResendDialog({ webhook, from, onClose }: Props) {
         </Text>
         {error && <ErrorMessage error={error} />}
         {send.error && <ErrorMessage error={send.error} />}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" onClick={onClose}>
             {send.isPending ? 'Stop' : 'Cancel'}
           </Button>
@@ -70,7 +70,7 @@ export function ResendDialog({ webhook, from, onClose }: Props) {
           >
             Send again
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </Dialog>
   )

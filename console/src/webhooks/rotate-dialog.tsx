@@ -1,5 +1,6 @@
 // Replaces the secret of a webhook. During the overlap, messages are signed with both.
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
+import { DialogFoot } from '../layout/dialog.tsx'
 import type { Webhook } from '@petstore/client'
 import { useState } from 'react'
 import { OVERLAP_DEFAULT, OVERLAPS, secondsOf } from '../api-keys/lifetimes.ts'
@@ -49,14 +50,14 @@ export function RotateDialog({ webhook, onClose }: Props) {
         {error && (
           <SecretError error={error} advice="A new secret may exist, but its text is lost. Rotate again." />
         )}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" disabled={isPending} onClick={onClose}>
             Cancel
           </Button>
           <Button data-autofocus loading={isPending} onClick={() => mutate({ overlapSeconds })}>
             Rotate secret
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </SecretDialog>
   )

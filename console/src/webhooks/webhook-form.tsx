@@ -1,5 +1,6 @@
 // The fields of a webhook: what it is for, where it sends, and which events.
-import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
+import { DialogFoot } from '../layout/dialog.tsx'
 import { useForm } from '@mantine/form'
 import { PetstoreError } from '@petstore/client'
 import { NEW_WEBHOOK } from '@petstore/client/rules'
@@ -89,14 +90,14 @@ export function WebhookForm(props: Props) {
           ))}
         </Checkbox.Group>
         {error !== null && urlFault === undefined && renderError(error)}
-        <Group justify="flex-end">
+        <DialogFoot>
           <Button variant="default" disabled={isPending} onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={isPending}>
             {submitLabel}
           </Button>
-        </Group>
+        </DialogFoot>
       </Stack>
     </form>
   )

@@ -7,7 +7,16 @@ import { useNow } from '../layout/use-now.ts'
 import { exactText } from '../layout/when-text.ts'
 import { clockText } from '../layout/hold-time.ts'
 import { typesText } from './event-types.ts'
-import { HEALTH_TEXTS, healthOf, lastSuccessText, nameOf } from './health.ts'
+import { Tint, type Tone } from '../layout/tints.tsx'
+import { type Health, HEALTH_TEXTS, healthOf, lastSuccessText, nameOf } from './health.ts'
+
+const TONES: Record<Health, Tone> = {
+  working: 'ok',
+  failing: 'bad',
+  stopped: 'bad',
+  unused: 'done',
+  paused: 'done',
+}
 
 export function WebhookList({ webhooks }: { webhooks: Webhook[] }) {
   const now = useNow()
@@ -61,11 +70,7 @@ function WebhookRow({ webhook, now }: { webhook: Webhook; now: number }) {
 
 export function HealthBadge({ webhook }: { webhook: Webhook }) {
   const health = healthOf(webhook)
-  return (
-    <span className="status-badge health" data-health={health}>
-      {HEALTH_TEXTS[health]}
-    </span>
-  )
+  return <Tint tone={TONES[health]}>{HEALTH_TEXTS[health]}</Tint>
 }
 
 /** Since when the webhook fails, or is disabled. */

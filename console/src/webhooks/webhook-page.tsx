@@ -5,6 +5,7 @@ import type { Webhook } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { ButtonLink } from '../layout/button-link.tsx'
 import { counted } from '../layout/counted.ts'
 import { dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
@@ -29,12 +30,12 @@ export function WebhookPage() {
   const { webhookId } = useParams({ from: '/webhooks/$webhookId' })
   const canRead = useScopes().has('webhooks:read')
   return (
-    <Stack maw={1100}>
-      <AnchorLink to="/webhooks" size="sm" className="back-link">
-        <BackIcon size={16} /> All webhooks
-      </AnchorLink>
+    <div className="page-body sub-page">
+      <ButtonLink to="/webhooks" variant="subtle" className="back-link" leftSection={<BackIcon size={16} />}>
+        Webhooks
+      </ButtonLink>
       {canRead ? <FoundWebhook key={webhookId} webhookId={webhookId} /> : <NotAllowed />}
-    </Stack>
+    </div>
   )
 }
 

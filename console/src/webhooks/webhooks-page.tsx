@@ -1,6 +1,6 @@
 // All webhooks with their health.
 import './webhooks.css'
-import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -8,7 +8,7 @@ import { lazy, Suspense } from 'react'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PlusIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
-import { usePageTitle } from '../layout/page-title.ts'
+import { Page } from '../layout/page.tsx'
 import { useScopes, useStore } from '../session/session.ts'
 import { canManage } from './event-types.ts'
 import { webhooksQuery } from './queries.ts'
@@ -19,7 +19,6 @@ const CreateDialog = lazy(() =>
 )
 
 export function WebhooksPage() {
-  usePageTitle('Webhooks')
   const scopes = useScopes()
   const navigate = useNavigate()
   const [isCreating, create] = useDisclosure()
@@ -32,24 +31,23 @@ export function WebhooksPage() {
   }
 
   return (
-    <Stack>
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          Webhooks
-        </Title>
-        {canManage(scopes) && (
-          <Button leftSection={<PlusIcon />} aria-haspopup="dialog" onClick={create.open}>
+    <Page
+      title="Webhooks"
+      actions={
+        canManage(scopes) && (
+          <Button leftSection={<PlusIcon size={16} />} aria-haspopup="dialog" onClick={create.open}>
             Create a webhook
           </Button>
-        )}
-      </Group>
+        )
+      }
+    >
       <Text size="sm" c="dimmed" maw={720}>
         A webhook tells another program, such as a web shop or an accounting system, about each change: the
         service sends a message to the address of the program, and tries again if it does not arrive.
       </Text>
       {scopes.has('webhooks:read') ? <Webhooks /> : <NotAllowed />}
       <Suspense>{isCreating && <CreateDialog onClose={close} />}</Suspense>
-    </Stack>
+    </Page>
   )
 }
 
@@ -63,9 +61,9 @@ function Webhooks() {
     )
   }
   return (
-    <Card component="section" withBorder aria-label="Webhooks">
+    <section aria-label="Webhooks" className="list-section">
       {webhooks.length === 0 ? <NoWebhooks /> : <WebhookList webhooks={webhooks} />}
-    </Card>
+    </section>
   )
 }
 

@@ -1,33 +1,34 @@
-// A part of the overview with its heading. While its data loads, it has the height that it will have later.
-import { Card, Group, Title } from '@mantine/core'
+// A part of a page, under a heading: of one subject, below a hairline, or in a card on a page with several subjects.
+import { Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
-import { Loading } from '../layout/loading.tsx'
+import { Loading } from './loading.tsx'
 
 interface Props {
   title: string
+  isCard?: boolean
   /** A link or a button next to the heading. */
   action?: ReactNode
   children: ReactNode
 }
 
-export function Section({ title, action, children }: Props) {
+export function Section({ title, isCard = false, action, children }: Props) {
   const id = useId()
   return (
-    <Card component="section" withBorder padding="md" aria-labelledby={id}>
-      <Group justify="space-between" mt={-8} mb={4} gap="xs" mih={44} wrap="nowrap">
+    <section className={isCard ? 'card' : 'section'} aria-labelledby={id}>
+      <header className="section-head">
         <Title order={2} size="h5" id={id}>
           {title}
         </Title>
         {action}
-      </Group>
+      </header>
       {children}
-    </Card>
+    </section>
   )
 }
 
 export function LoadingSection({ title, height }: { title: string; height: number }) {
   return (
-    <Section title={title}>
+    <Section title={title} isCard>
       <Loading what={title} height={height} />
     </Section>
   )

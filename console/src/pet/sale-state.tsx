@@ -1,41 +1,43 @@
-// Holds, sells and releases the pet, or says why that is not possible.
-import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+// The price and the status of the pet, and the buttons that hold, sell or release it.
+import { Button, Kbd, Text } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTimedText } from '../layout/clock.ts'
 import { dateTimeText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { clockText } from '../layout/hold-time.ts'
 import { Loading } from '../layout/loading.tsx'
+import { HoldTint, StatusTint } from '../pets/status-tint.tsx'
 import { type Priced, priceText } from '../profile/price.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { EndHoldButtons } from '../selling/end-hold-buttons.tsx'
 import { HoldButton } from '../selling/hold-button.tsx'
-import { clockText } from '../layout/hold-time.ts'
 import { openOrderQuery, saleQuery } from '../selling/queries.ts'
 import { openSellingDialog } from '../selling/selling-dialog-state.ts'
-import { TimeLeft } from '../selling/time-left.tsx'
+import { useSelling } from '../selling/use-selling.ts'
 import { useScopes, useStore } from '../session/session.ts'
 
-export function SaleCard({ pet }: { pet: Pet }) {
+export function SaleState({ pet }: { pet: Pet }) {
   const scopes = useScopes()
   const missing = ['orders:read', 'orders:write'].filter((scope) => !scopes.has(scope))
   return (
-    <Card withBorder component="section" aria-label="Sale" className="sale-card">
-      <SaleState pet={pet} />
+    <section aria-label="Sale">
+      <ByStatus pet={pet} />
       {missing.length > 0 && (
-        <Text size="sm" c="dimmed" mt="xs">
+        <Text size="xs" c="dimmed">
           Your key does not allow{' '}
           {missing.length === 2 ? 'holding and selling' : 'all of holding and selling'}. Ask your
           administrator for a key with {missing.length === 1 ? 'the permission' : 'the permissions'}{' '}
           {missing.join(' and ')}.
         </Text>
       )}
-    </Card>
+    </section>
   )
 }
 
-function SaleState({ pet }: { pet: Pet }) {
+function ByStatus({ pet }: { pet: Pet }) {
   if (pet.status === 'available') return <ForSale pet={pet} />
   if (pet.status === 'pending') return <OnHold pet={pet} />
   return <Sold pet={pet} />
@@ -44,19 +46,19 @@ function SaleState({ pet }: { pet: Pet }) {
 function ForSale({ pet }: { pet: Pet }) {
   const canSell = useScopes().has('orders:write')
   const { data: profile } = useQuery(profileQuery(useStore(), pet.id))
+  const sell = () => openSellingDialog({ action: 'sell', pet })
+  useHotkeys([
+    ['s', () => canSell && sell()],
+    ['h', () => canSell && openSellingDialog({ action: 'hold', pet })],
+  ])
   return (
-    <State
-      title={withPrice('For sale', profile)}
-      text={canSell ? 'Hold the pet for a customer, or sell it now.' : 'This pet is available.'}
-    >
+    <State status={<StatusTint status="available" />} price={profile}>
       {canSell && (
         <>
-          <HoldButton pet={pet} size="sm">
+          <SellButton price={profile} onClick={sell} />
+          <HoldButton pet={pet} size="md" variant="default">
             Hold
           </HoldButton>
-          <Button aria-haspopup="dialog" onClick={() => openSellingDialog({ action: 'sell', pet })}>
-            Sell now
-          </Button>
         </>
       )}
     </State>
@@ -71,16 +73,18 @@ function Sold({ pet }: { pet: Pet }) {
   if (error !== null && sale === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
   if (canRead && sale === undefined) return <Loading what="the sale" height={52} />
-  if (!sale) return <State title="Sold" text={isBack} />
+  const status = <StatusTint status="sold" />
+  if (!sale) return <State status={status} text={isBack} />
   const { placedBy, closedAt = '', note } = sale
   return (
     <State
-      title={withPrice('Sold', sale)}
+      status={status}
+      price={sale}
       text={
         <>
           Sold on {dateTimeText(closedAt)}, order placed by {placedBy}
           <OrderNote note={note} />
-          <Text size="sm" mt={4}>
+          <Text size="xs" mt={4}>
             {isBack}
           </Text>
         </>
@@ -89,37 +93,38 @@ function Sold({ pet }: { pet: Pet }) {
   )
 }
 
-/** Such as "For sale, €129.00". */
-function withPrice(text: string, priced: Priced | undefined): string {
-  const price = priced && priceText(priced)
-  return price === undefined ? text : `${text}, ${price}`
-}
-
 function OnHold({ pet }: { pet: Pet }) {
   const store = useStore()
   const canRead = useScopes().has('orders:read')
   const { data: order, error, refetch } = useQuery({ ...openOrderQuery(store, pet.id), enabled: canRead })
-  if (!canRead) return <State title="On hold" text="This pet is held for a customer." />
+  const status = <StatusTint status="pending" />
+  if (!canRead) return <State status={status} text="This pet is held for a customer." />
   if (error !== null && order === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
   if (order === undefined) return <Loading what="the hold" height={52} />
-  if (order === null) {
-    return (
-      <State title="On hold" text="A person chose this status without a hold, so it has no end.">
-        <EndHoldButtons pet={pet} order={undefined} size="sm" />
-      </State>
-    )
-  }
+  if (order !== null) return <Held pet={pet} order={order} />
   return (
-    <State
-      title={
+    <State status={status} text="A person chose this status without a hold, so it has no end.">
+      <EndHoldButtons pet={pet} order={undefined} size="md" />
+    </State>
+  )
+}
+
+function Held({ pet, order }: { pet: Pet; order: Order }) {
+  const canSell = useScopes().has('orders:write')
+  const { release, isPending } = useSelling(pet)
+  const sell = () => openSellingDialog({ action: 'sell', pet, order })
+  useHotkeys([['s', () => canSell && sell()]])
+  return (
+    <State status={<HoldTint expiresAt={order.expiresAt} />} price={order} text={<HeldBy order={order} />}>
+      {canSell && (
         <>
-          {withPrice('On hold', order)}, <TimeLeft expiresAt={order.expiresAt} size="inherit" />
+          <SellButton price={order} onClick={sell} />
+          <Button size="md" variant="default" disabled={isPending} onClick={() => release(order)}>
+            Release
+          </Button>
         </>
-      }
-      text={<HeldBy order={order} />}
-    >
-      <EndHoldButtons pet={pet} order={order} size="sm" />
+      )}
     </State>
   )
 }
@@ -128,41 +133,43 @@ function HeldBy({ order: { placedBy, expiresAt, note } }: { order: Order }) {
   const until = useTimedText((now) => clockText(expiresAt, now))
   return (
     <>
-      Held by {placedBy} until {until}
       <OrderNote note={note} />
+      Held by {placedBy} until {until}
     </>
   )
 }
 
 function OrderNote({ note }: { note: string | undefined }) {
-  if (note === undefined) return null
+  return note !== undefined && <div className="hold-note">{note}</div>
+}
+
+/** The label says what the customer pays. */
+function SellButton({ price, onClick }: { price: Priced | undefined; onClick: () => void }) {
+  const amount = price && priceText(price)
   return (
-    <Text size="sm" mt={4} className="hold-note">
-      {note}
-    </Text>
+    <Button size="md" aria-haspopup="dialog" rightSection={<Kbd size="xs">S</Kbd>} onClick={onClick}>
+      {amount === undefined ? 'Sell now' : `Sell for ${amount}`}
+    </Button>
   )
 }
 
 interface StateProps {
-  title: ReactNode
-  text: ReactNode
+  status: ReactNode
+  price?: Priced | undefined
+  text?: ReactNode
   children?: ReactNode
 }
 
-function State({ title, text, children }: StateProps) {
+function State({ status, price, text, children }: StateProps) {
+  const amount = price && priceText(price)
   return (
-    <Group justify="space-between" gap="md">
-      <Stack gap={2} flex="1 1 16rem">
-        <Title order={2} size="h5">
-          {title}
-        </Title>
-        <Text component="div" size="sm" c="dimmed">
-          {text}
-        </Text>
-      </Stack>
-      <Group gap="xs" className="sale-buttons">
-        {children}
-      </Group>
-    </Group>
+    <>
+      <div className="ask">
+        {amount !== undefined && <b>{amount}</b>}
+        {status}
+      </div>
+      {text !== undefined && <div className="sale-text">{text}</div>}
+      {children && <div className="sale-buttons">{children}</div>}
+    </>
   )
 }
