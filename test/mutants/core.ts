@@ -77,7 +77,7 @@ export const CORE: Readonly<Record<string, readonly string[]>> = {
     'redirects are followed',
     'certificates are not verified',
   ],
-  'everything has a limit': ['the queue has no limit', 'requests have no response timeout'],
+  'everything has a limit': ['the queue has no limit', 'large responses have no limit together'],
 }
 
 export const CORE_NAMES: readonly string[] = Object.values(CORE).flat()
