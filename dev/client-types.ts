@@ -14,6 +14,9 @@ export interface Schema {
   maxItems?: number
   enum?: string[]
   items?: Schema
+  oneOf?: Schema[]
+  discriminator?: object
+  not?: Schema
   properties?: Record<string, Schema>
   required?: string[]
   description?: string
@@ -44,9 +47,19 @@ export interface InterfaceDocument {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** JavaScript has a type with the name of this schema. */
+/** JavaScript or browsers have types with the names of these schemas. */
 const ERROR = 'Error'
 const ERROR_TYPE = 'ErrorBody'
+const TYPE_NAMES: Record<string, string> = { [ERROR]: ERROR_TYPE, Event: 'StoreEvent' }
+
+/**
+ * The `type` of an object that a later version has added. If it were any string, `event.type === 'pet.created'` would not
+ * narrow the union to one variant.
+ */
+const FUTURE_TYPE = '`${string} (a type of a later version)`'
+
+/** A field that only other variants of the union have: programs can read it without knowing the variant. */
+const ABSENT: Schema = { type: 'undefined' }
 
 /** Requests accept more types than responses contain: an id is `IdInput` in a request and `Id` in a response. */
 type Direction = 'sent' | 'received'
@@ -73,7 +86,7 @@ export function clientTypes(document: InterfaceDocument): string {
   const both = [...sent].find((name) => received.has(name) && schemas[name]?.enum === undefined)
   if (both !== undefined)
     throw new Error(`${both} is used in a request and in a response, which need different types`)
-  const shapes = Object.entries(schemas)
+  const shapes = Object.entries(withAbsentFields(schemas))
     .filter(([name]) => name !== ERROR)
     .map(([name, schema]) => shape(name, schema, sent.has(name) ? 'sent' : 'received'))
   const queries = operations.flatMap(({ operation }) => query(operation))
@@ -99,16 +112,50 @@ function withParts(schemas: Record<string, Schema>, names: (string | undefined)[
     if (all.has(name)) return
     all.add(name)
     for (const [, part = ''] of JSON.stringify(schemas[name] ?? {}).matchAll(/"\$ref":"([^"]+)"/g))
-      add(nameOf(part))
+      add(refName({ $ref: part }))
   }
   for (const name of names) if (name !== undefined) add(name)
   return all
 }
 
-function shape(name: string, schema: Schema, direction: Direction): string {
+/** Adds the fields of the other variants to each variant of a union. */
+function withAbsentFields(schemas: Record<string, Schema>): Record<string, Schema> {
+  const all = { ...schemas }
+  for (const union of Object.values(schemas)) {
+    const names = variantsOf(union).map((variant) => refName(variant))
+    const variants = names.map((name) => schemas[name] ?? {})
+    for (const [index, name] of names.entries()) all[name] = withFieldsOf(variants[index] ?? {}, variants)
+  }
+  return all
+}
+
+function withFieldsOf(schema: Schema, others: Schema[]): Schema {
+  const names = new Set(others.flatMap(({ properties = {} }) => Object.keys(properties)))
+  const complete = [...names].map((name) => {
+    const own = schema.properties?.[name]
+    if (own?.properties === undefined) return [name, own ?? ABSENT] as const
+    return [
+      name,
+      withFieldsOf(
+        own,
+        others.map(({ properties }) => properties?.[name] ?? {}),
+      ),
+    ] as const
+  })
+  return { ...schema, properties: Object.fromEntries(complete) }
+}
+
+/** Its references, if the schema is a union of named schemas. */
+function variantsOf({ discriminator, oneOf = [] }: Schema): Schema[] {
+  return discriminator === undefined ? [] : oneOf
+}
+
+function shape(schemaName: string, schema: Schema, direction: Direction): string {
+  const name = TYPE_NAMES[schemaName] ?? schemaName
   const comment = commentOf(schema.description)
   if (schema.properties === undefined) {
-    return `${comment}export type ${name} = ${typeOf(schema, direction)}\n`
+    const type = typeOf(schema, direction)
+    return `${comment}export type ${name} =${type.startsWith('\n') ? '' : ' '}${type}\n`
   }
   return `${comment}export interface ${name} {\n${fields(schema, direction, '  ')}}\n`
 }
@@ -177,6 +224,10 @@ function fields(schema: Schema, direction: Direction, indent: string): string {
 
 function typeOf(schema: Schema, direction: Direction, indent = ''): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref)
+  if (schema === ABSENT) return 'undefined'
+  if (schema.not !== undefined) return FUTURE_TYPE
+  const variants = variantsOf(schema)
+  if (variants.length > 0) return variants.map((variant) => `\n  | ${typeOf(variant, direction)}`).join('')
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.properties !== undefined) return `{\n${fields(schema, direction, `${indent}  `)}${indent}}`
   if (schema.format === 'int64') return direction === 'sent' ? 'IdInput' : 'Id'
@@ -221,8 +272,12 @@ function queryName({ operationId }: Operation): string {
 }
 
 function nameOf(reference: string): string {
-  const name = reference.slice(reference.lastIndexOf('/') + 1)
-  return name === ERROR ? ERROR_TYPE : name
+  const name = refName({ $ref: reference })
+  return TYPE_NAMES[name] ?? name
+}
+
+function refName({ $ref = '' }: Schema): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1)
 }
 
 function commentOf(description: string | undefined, indent = ''): string {

@@ -3,8 +3,8 @@ import type { CallOptions, Transport } from './call.ts'
 import { linkTo } from './deprecation.ts'
 import { PetstoreError } from './errors.ts'
 import { type FollowOptions, iterateEvents } from './follow.ts'
-import type { ListEventsQuery } from './interface.ts'
-import type { EventPage, StoreEvent } from './store-event.ts'
+import type { ListEventsQuery, StoreEvent } from './interface.ts'
+import type { EventPage } from './store-event.ts'
 
 export type Events = ReturnType<typeof eventsOf>
 
@@ -13,7 +13,7 @@ export function eventsOf(transport: Transport) {
   async function list(query: ListEventsQuery = {}, options?: CallOptions): Promise<EventPage> {
     const call = { operation: 'listEvents', method: 'GET', path: '/events', query, idempotent: true } as const
     const { value, headers } = await transport.send(call, options)
-    return { items: value as StoreEvent[], next: nextPosition(headers) }
+    return { items: value, next: nextPosition(headers) }
   }
 
   return {

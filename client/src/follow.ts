@@ -3,8 +3,8 @@ import { abortedBy, type FailedAttempt, failureOf } from './attempt.ts'
 import { backoffMs, type CallOptions, sleep, type Transport } from './call.ts'
 import { PetstoreError } from './errors.ts'
 import { readJson } from './ids.ts'
-import type { ListEventsQuery } from './interface.ts'
-import type { EventPage, StoreEvent } from './store-event.ts'
+import type { ListEventsQuery, StoreEvent } from './interface.ts'
+import type { EventPage } from './store-event.ts'
 
 export interface FollowOptions extends CallOptions {
   /** Yield the events after this position; `latest` stands for the newest event. Default: the start of the feed. */

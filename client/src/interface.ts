@@ -303,29 +303,185 @@ export interface Figures {
   days: DayFigures[]
 }
 
-/** A change. `pet.created` and `pet.updated` contain the whole pet after the change, `pet.profile_updated` contains the whole profile, and `order.*` events contain the order. */
-export interface Event {
+/** A change. New types can be added: ignore events whose `type` you do not know. `pet` and `profile` are complete, as they were after the change. */
+export type StoreEvent =
+  | PetCreatedEvent
+  | PetUpdatedEvent
+  | PetProfileUpdatedEvent
+  | PetDeletedEvent
+  | OrderPlacedEvent
+  | OrderCompletedEvent
+  | OrderCancelledEvent
+  | OrderExpiredEvent
+  | FutureEvent
+
+/** Events, oldest first. */
+export type Events = StoreEvent[]
+
+export interface PetCreatedEvent {
+  type: 'pet.created'
   /** The position of the event in the feed. Send it as `after` to read the events that follow. */
   position: string
-  /** What happened. New types can be added: ignore types that you do not know. */
-  type: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet: Pet
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order?: undefined
+}
+
+export interface PetUpdatedEvent {
+  type: 'pet.updated'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet: Pet
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  /** The fields that changed. */
+  changed: ('name' | 'categoryId' | 'status')[]
+  profile?: undefined
+  order?: undefined
+}
+
+export interface PetProfileUpdatedEvent {
+  type: 'pet.profile_updated'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile: PetProfile
+  order?: undefined
+}
+
+export interface PetDeletedEvent {
+  type: 'pet.deleted'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order?: undefined
+}
+
+export interface OrderPlacedEvent {
+  type: 'order.placed'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order: Order
+}
+
+export interface OrderCompletedEvent {
+  type: 'order.completed'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order: Order
+}
+
+export interface OrderCancelledEvent {
+  type: 'order.cancelled'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order: Order
+}
+
+export interface OrderExpiredEvent {
+  type: 'order.expired'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  apiKeyName?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order: Order
+}
+
+/** Has a type that a later version of the service has added. No `type` is the text in parentheses that the discriminator names: it is there for generators of code. */
+export interface FutureEvent {
+  type: `${string} (a type of a later version)`
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
   /** Time of the change. */
   occurredAt: string
   /** Id of the pet. */
   petId: Id
   pet?: Pet
-  /** The fields that changed. Present only in `pet.updated`. */
-  changed?: ('name' | 'categoryId' | 'status')[]
-  profile?: PetProfile
-  order?: Order
   /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
   apiKeyName?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
+  /** The fields that changed. */
+  changed?: ('name' | 'categoryId' | 'status')[]
+  profile?: PetProfile
+  order?: Order
 }
-
-/** Events, oldest first. */
-export type Events = Event[]
 
 /** A URL to which the service sends events. See the webhooks of this document for the messages. */
 export interface Webhook {
@@ -562,27 +718,212 @@ export interface Rotation {
   overlapSeconds?: number | undefined
 }
 
-/** The body of a message to the URL of a webhook. */
-export interface WebhookMessage {
-  /** What happened. New types can be added: return 2xx for types that you do not know. */
-  type: string
+/** An order, without its note. */
+export interface MessageOrder {
+  /** Assigned by the service. */
+  id: Id
+  /** Id of the pet. */
+  petId: Id
+  status: 'open' | 'completed' | 'cancelled' | 'expired'
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string
+  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  currency?: string
+  /** Name of the API key that placed the order. */
+  placedBy: string
+  /** When the order was placed. */
+  createdAt: string
+  /** When the order expires, unless it is completed or cancelled first. */
+  expiresAt: string
+  /** When the order was completed, cancelled or expired. Absent while it is open. */
+  closedAt?: string
+}
+
+export interface PetCreatedMessage {
+  type: 'pet.created'
   /** Time of the change. */
   timestamp: string
-  /** The event, without the actor. An order has no note. */
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet: Pet
+    changed?: undefined
+    profile?: undefined
+    order?: undefined
+    webhookId?: undefined
+  }
+}
+
+export interface PetUpdatedMessage {
+  type: 'pet.updated'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet: Pet
+    /** The fields that changed. */
+    changed: ('name' | 'categoryId' | 'status')[]
+    profile?: undefined
+    order?: undefined
+    webhookId?: undefined
+  }
+}
+
+export interface PetProfileUpdatedMessage {
+  type: 'pet.profile_updated'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile: PetProfile
+    order?: undefined
+    webhookId?: undefined
+  }
+}
+
+export interface PetDeletedMessage {
+  type: 'pet.deleted'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order?: undefined
+    webhookId?: undefined
+  }
+}
+
+export interface OrderPlacedMessage {
+  type: 'order.placed'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order: MessageOrder
+    webhookId?: undefined
+  }
+}
+
+export interface OrderCompletedMessage {
+  type: 'order.completed'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order: MessageOrder
+    webhookId?: undefined
+  }
+}
+
+export interface OrderCancelledMessage {
+  type: 'order.cancelled'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order: MessageOrder
+    webhookId?: undefined
+  }
+}
+
+export interface OrderExpiredMessage {
+  type: 'order.expired'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order: MessageOrder
+    webhookId?: undefined
+  }
+}
+
+export interface WebhookTestMessage {
+  type: 'webhook.test'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    position?: undefined
+    petId?: undefined
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order?: undefined
+    /** Id of the webhook. */
+    webhookId: Id
+  }
+}
+
+/** Has a type that a later version of the service has added. No `type` is the text in parentheses that the discriminator names: it is there for generators of code. */
+export interface FutureMessage {
+  type: `${string} (a type of a later version)`
+  /** Time of the change. */
+  timestamp: string
   data: {
     /** Position of the event in the feed. */
     position?: string
     /** Id of the pet. */
     petId?: Id
     pet?: Pet
-    /** The fields that changed. Present only in `pet.updated`. */
-    changed?: string[]
+    /** The fields that changed. */
+    changed?: ('name' | 'categoryId' | 'status')[]
     profile?: PetProfile
-    order?: Order
-    /** Id of the webhook. Present only in `webhook.test`. */
+    order?: MessageOrder
+    /** Id of the webhook. */
     webhookId?: Id
   }
 }
+
+/** The body of a message to the URL of a webhook: an event, without its author. New types can be added: return 2xx for types that you do not know. */
+export type WebhookMessage =
+  | PetCreatedMessage
+  | PetUpdatedMessage
+  | PetProfileUpdatedMessage
+  | PetDeletedMessage
+  | OrderPlacedMessage
+  | OrderCompletedMessage
+  | OrderCancelledMessage
+  | OrderExpiredMessage
+  | WebhookTestMessage
+  | FutureMessage
 
 export interface ListPetsQuery {
   /** Max number of items to return. With `id`, the default is 100. */

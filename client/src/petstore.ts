@@ -13,17 +13,7 @@ export type { PutCategoryOptions } from './categories.ts'
 export type { Deprecation } from './deprecation.ts'
 export type { IgnoredFields } from './ignored-fields.ts'
 export { type ClientErrorCode, PetstoreError } from './errors.ts'
-export type {
-  EventPage,
-  EventType,
-  FutureEvent,
-  OrderEvent,
-  PetCreated,
-  PetDeleted,
-  PetProfileUpdated,
-  PetUpdated,
-  StoreEvent,
-} from './store-event.ts'
+export type { EventPage, EventType, OrderEvent } from './store-event.ts'
 export type { FollowOptions } from './follow.ts'
 export type {
   ApiKey,
@@ -40,6 +30,7 @@ export type {
   ErrorDetail,
   ExportPetsQuery,
   Figures,
+  FutureEvent,
   GetFiguresQuery,
   GetPetHistoryQuery,
   HistoryEntry,
@@ -61,20 +52,29 @@ export type {
   NewPetProfile,
   NewWebhook,
   Order,
+  OrderCancelledEvent,
+  OrderCompletedEvent,
   OrderCompletion,
+  OrderExpiredEvent,
+  OrderPlacedEvent,
   OwnApiKey,
   Pet,
   PetChange,
   PetChangeItem,
   PetChangeResult,
+  PetCreatedEvent,
+  PetDeletedEvent,
   PetProfile,
+  PetProfileUpdatedEvent,
   PetStatus,
   PetToCreate,
   PetToDelete,
   PetToUpdate,
+  PetUpdatedEvent,
   Replay,
   Rotation,
   SecretRotation,
+  StoreEvent,
   Webhook,
   WebhookChanges,
   WebhookSecret,

@@ -1,19 +1,28 @@
 // Verifies the webhooks of Petstore (Standard Webhooks 1.0). Uses only Web Crypto, because receivers also run on platforms
 // without the modules of Node.
 import { readJson } from './ids.ts'
-import type { WebhookEvent } from './webhook-events.ts'
+import type { WebhookMessage } from './interface.ts'
 
 export type {
-  FutureWebhook,
-  OrderWebhook,
-  PetCreatedWebhook,
-  PetDeletedWebhook,
-  PetProfileUpdatedWebhook,
-  PetUpdatedWebhook,
-  TestWebhook,
-  WebhookEvent,
-  WebhookOrder,
-} from './webhook-events.ts'
+  FutureMessage,
+  MessageOrder,
+  OrderCancelledMessage,
+  OrderCompletedMessage,
+  OrderExpiredMessage,
+  OrderPlacedMessage,
+  PetCreatedMessage,
+  PetDeletedMessage,
+  PetProfileUpdatedMessage,
+  PetUpdatedMessage,
+  WebhookTestMessage,
+  WebhookMessage,
+} from './interface.ts'
+
+/** A message, told apart by its `type`. Ignore types that you do not know. */
+export type WebhookEvent = WebhookMessage & {
+  /** The header `webhook-id`. It is the same in every attempt: store it, and ignore a message whose id you have stored. */
+  id: string
+}
 
 /** Petstore signs with two secrets at most. More signatures only cost CPU time. */
 const SIGNATURES_MAX = 10
@@ -95,7 +104,7 @@ export async function verifyWebhook(
       'No signature matches. Check that the secret is of this webhook, and pass the raw body of the request, not JSON that was parsed and serialized again.',
     )
   }
-  return { id, ...readMessage(signed.subarray(prefix.length)) } as WebhookEvent
+  return { id, ...readMessage(signed.subarray(prefix.length)) }
 }
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -191,12 +200,12 @@ async function matches(
   return false
 }
 
-function readMessage(bytes: Uint8Array): Pick<WebhookEvent, 'type' | 'timestamp' | 'data'> {
+function readMessage(bytes: Uint8Array): WebhookMessage {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    const { type, timestamp, data } = readJson(text) as WebhookEvent
+    const { type, timestamp, data } = readJson(text) as WebhookMessage
     const isMessage = typeof type === 'string' && typeof timestamp === 'string' && typeof data === 'object'
-    if (isMessage && data !== null) return { type, timestamp, data }
+    if (isMessage && data !== null) return { type, timestamp, data } as WebhookMessage
   } catch {
     // Not UTF-8, not JSON, or null.
   }

@@ -2,7 +2,15 @@
 import type { FastifyInstance, FastifySchema, FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Caller } from '../contract/caller.ts'
-import { DETAIL_CODES, ERRORS, type ErrorCode, errorBody, retryAfter } from '../contract/errors.ts'
+import {
+  DETAIL_CODES,
+  ERRORS,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorDetail,
+  errorBody,
+  retryAfter,
+} from '../contract/errors.ts'
 import { isOptionalBody, refTo, type ResponseOf } from '../contract/named-schema.ts'
 import type { DeclaredScope } from '../contract/scopes.ts'
 import { ERRORS_PAGE } from './page-addresses.ts'
@@ -187,6 +195,32 @@ const HEADERS_BY_STATUS: Record<number, HeaderDescriptions> = {
   403: { 'WWW-Authenticate': 'The scopes that the API key lacks, separated by blanks (RFC 6750).' },
 }
 
+/** The details of an example. Operations share examples, so these stand for the fields of any operation. */
+const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ErrorDetail>> = {
+  invalid_body: { field: 'name', code: 'missing', message: 'name is required.' },
+  invalid_parameter: {
+    field: 'limit',
+    code: 'invalid_integer',
+    message: 'limit must be an integer from 1 to 100.',
+  },
+  unknown_parameter: {
+    field: 'statuss',
+    code: 'unknown_parameter',
+    message: 'statuss is not a parameter of this operation. Did you mean status?',
+  },
+  unknown_category: { field: 'categoryId', code: 'unknown_category', message: 'No category has the id 99.' },
+  currency_mismatch: {
+    field: 'currency',
+    code: 'currency_mismatch',
+    message: 'currency must be EUR, the currency of the store, because the price is not stored.',
+  },
+}
+
+function exampleOf(code: ErrorCode): ErrorBody {
+  const detail = EXAMPLE_DETAILS[code]
+  return errorBody(code, { details: detail && [detail] })
+}
+
 /** Groups errors by status, in the order of src/contract/errors.ts. `default` stands for all other errors. */
 function errorResponses(codes: readonly ErrorCode[]) {
   const sorted = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code))
@@ -203,7 +237,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
       content: {
         'application/json': {
           schema: { $ref: 'Error#' },
-          examples: Object.fromEntries(codesOfStatus.map((code) => [code, { value: errorBody(code) }])),
+          examples: Object.fromEntries(codesOfStatus.map((code) => [code, { value: exampleOf(code) }])),
         },
       },
     },

@@ -105,7 +105,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     options.petExports.close()
   })
   await allowOrigins(app, options.corsOrigins)
-  await describeInterface(app)
+  await describeInterface(app, options.publicUrl)
   const showErrors = errorSender(options.publicUrl, notFoundPage())
   await app.register((pages) => {
     pages.setErrorHandler(showErrors)

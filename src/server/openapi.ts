@@ -4,16 +4,20 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { isOptionalBody } from '../contract/named-schema.ts'
 import { type DeclaredScope, requiredScopes } from '../contract/scopes.ts'
-import { WEBHOOKS_SECTION, WebhookMessageSchema } from '../events/webhooks/message-schema.ts'
+import { EVENT_UNION } from '../events/feed/schema.ts'
+import { MESSAGE_SCHEMAS, WEBHOOK_MESSAGE, WEBHOOKS_SECTION } from '../events/webhooks/message-schema.ts'
 import { ErrorSchema, type Retry } from '../http/operation.ts'
 import { ERRORS_PAGE } from '../http/page-addresses.ts'
 import { SCHEMAS } from './features.ts'
 
-/** The version of the API. It does not change with the version of the service. */
+/** The version of the API under /v1. It does not change with the version of the service. */
 const INTERFACE_VERSION = '1.0.0'
 const VERSION_PREFIX = '/v1'
 
 const DESCRIPTION = `The catalogue of a pet store: list, add and read pets, and sell each pet only once.
+
+\`info.version\` is the version of the API, not of the service: it stays ${INTERFACE_VERSION} while /v1 only gets additions, whichever
+version of the service returns this document.
 
 Every operation requires an API key, sent as a bearer token. The body of every error response is an \`Error\`;
 see [all codes and what to do](${ERRORS_PAGE}).
@@ -43,8 +47,8 @@ const TAGS = [
   { name: 'api-keys', description: 'API keys and their scopes.' },
 ]
 
-export async function describeInterface(app: FastifyInstance): Promise<void> {
-  for (const schema of [ErrorSchema, ...SCHEMAS, WebhookMessageSchema]) app.addSchema(schema)
+export async function describeInterface(app: FastifyInstance, publicUrl: string): Promise<void> {
+  for (const schema of [ErrorSchema, ...SCHEMAS, ...MESSAGE_SCHEMAS]) app.addSchema(schema)
   const withOptionalBody = new Set<unknown>()
 
   await app.register(swagger, {
@@ -56,9 +60,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
         description: DESCRIPTION,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as { name: string },
       },
+      // No variables: generators of code do not replace them. The first one is what they call by default.
       servers: [
-        server('Production', 'https://petstore.example'),
-        server('Staging', 'https://staging.petstore.example'),
+        { url: `${publicUrl}${VERSION_PREFIX}`, description: 'The service that returned this document' },
+        { url: `https://petstore.example${VERSION_PREFIX}`, description: 'Production' },
+        { url: `https://staging.petstore.example${VERSION_PREFIX}`, description: 'Staging' },
       ],
       tags: TAGS,
       components: {
@@ -76,7 +82,11 @@ export async function describeInterface(app: FastifyInstance): Promise<void> {
       makeBodiesOptional(paths, withOptionalBody)
       const responses = shareErrorResponses(paths)
       const headers = shareRequestId([...responsesOf(paths), ...Object.values(responses)])
-      const more: object = { components: { ...components, headers, responses }, webhooks: WEBHOOKS_SECTION }
+      const schemas = { ...components?.schemas, ...EVENT_UNION.union, ...WEBHOOK_MESSAGE }
+      const more: object = {
+        components: { ...components, schemas, headers, responses },
+        webhooks: WEBHOOKS_SECTION,
+      }
       return { ...openapiObject, ...more }
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
@@ -172,14 +182,4 @@ function describeScope(description: string | undefined, declared: DeclaredScope 
 function describeRetry(declared: Retry | undefined) {
   if (declared === undefined) return { 'x-retry': 'safe' }
   return { 'x-retry': declared.rule, 'x-retry-effect': declared.effect }
-}
-
-function server(description: string, origin: string) {
-  return {
-    description,
-    url: `{origin}${VERSION_PREFIX}`,
-    variables: {
-      origin: { default: origin, description: `Origin of the ${description.toLowerCase()} service.` },
-    },
-  }
 }

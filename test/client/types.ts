@@ -12,7 +12,7 @@ import type {
   VersionedPet,
 } from '@petstore/client'
 import { Petstore } from '@petstore/client'
-import type { FutureWebhook, WebhookEvent, WebhookVerificationError } from '@petstore/client/webhooks'
+import type { FutureMessage, WebhookEvent, WebhookVerificationError } from '@petstore/client/webhooks'
 import { verifyWebhook } from '@petstore/client/webhooks'
 
 type Equal<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false
@@ -178,7 +178,7 @@ export async function receivedWebhooks(request: Request, node: IncomingHttpHeade
     same<typeof event.data.position, string>(true)
   }
   // All that is left are types of later versions.
-  else same<typeof event, FutureWebhook>(true)
+  else same<typeof event, FutureMessage & { id: string }>(true)
 }
 
 export function webhookErrors({ code }: WebhookVerificationError): void {

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
+import { nameOfType, openUnion } from '../../contract/open-union.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
 import { PetSchema } from '../../store/pets/schema.ts'
 import { PetProfileSchema } from '../../store/profiles/schema.ts'
@@ -19,49 +20,65 @@ export const EVENTS_LIMIT_DEFAULT = 100
 /** The value of `after` that stands for the position of the newest event. */
 export const LATEST = 'latest'
 
+const position = Type.String({
+  description: 'The position of the event in the feed. Send it as `after` to read the events that follow.',
+})
+const occurredAt = Type.Unsafe<Date>({
+  type: 'string',
+  format: 'date-time',
+  description: 'Time of the change.',
+})
+const petId = Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' })
+const AUTHOR_FIELDS = {
+  apiKeyName: Type.Optional(
+    Type.String({
+      description:
+        'Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL.',
+    }),
+  ),
+  requestId: Type.Optional(
+    Type.String({
+      description:
+        'The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL.',
+    }),
+  ),
+}
+
+/** What an event has besides, depending on its type. */
+const CHANGE_FIELDS = {
+  pet: refTo(PetSchema),
+  changed: Type.Array(Type.Unsafe<ChangedField>({ type: 'string', enum: CHANGEABLE_FIELDS }), {
+    description: 'The fields that changed.',
+  }),
+  profile: refTo(PetProfileSchema),
+  order: refTo(OrderSchema),
+}
+const { pet, changed, profile, order } = CHANGE_FIELDS
+const ANY_CHANGE = Type.Partial(Type.Object(CHANGE_FIELDS)).properties
+
+/** The fields of each type. */
+export const CHANGES: Record<EventType, Partial<typeof CHANGE_FIELDS>> = {
+  'pet.created': { pet },
+  'pet.updated': { pet, changed },
+  'pet.profile_updated': { profile },
+  'pet.deleted': {},
+  'order.placed': { order },
+  'order.completed': { order },
+  'order.cancelled': { order },
+  'order.expired': { order },
+}
+
+/** Writes events of all types. In openapi.json, `EVENT_UNION` takes its place. */
 const EventSchema = Type.Object(
   {
-    position: Type.String({
-      description:
-        'The position of the event in the feed. Send it as `after` to read the events that follow.',
-    }),
-    type: Type.Unsafe<EventType>({
-      type: 'string',
-      description: 'What happened. New types can be added: ignore types that you do not know.',
-      examples: EVENT_TYPES,
-    }),
-    occurredAt: Type.Unsafe<Date>({
-      type: 'string',
-      format: 'date-time',
-      description: 'Time of the change.',
-    }),
-    petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }),
-    pet: Type.Optional(refTo(PetSchema)),
-    changed: Type.Optional(
-      Type.Array(Type.Unsafe<ChangedField>({ type: 'string', enum: CHANGEABLE_FIELDS }), {
-        description: 'The fields that changed. Present only in `pet.updated`.',
-      }),
-    ),
-    profile: Type.Optional(refTo(PetProfileSchema)),
-    order: Type.Optional(refTo(OrderSchema)),
-    apiKeyName: Type.Optional(
-      Type.String({
-        description:
-          'Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL.',
-      }),
-    ),
-    requestId: Type.Optional(
-      Type.String({
-        description:
-          'The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL.',
-      }),
-    ),
+    position,
+    type: Type.Unsafe<EventType>({ type: 'string' }),
+    occurredAt,
+    petId,
+    ...ANY_CHANGE,
+    ...AUTHOR_FIELDS,
   },
-  {
-    $id: 'Event',
-    description:
-      'A change. `pet.created` and `pet.updated` contain the whole pet after the change, `pet.profile_updated` contains the whole profile, and `order.*` events contain the order.',
-  },
+  { $id: 'Event' },
 )
 export type Event = ResponseOf<typeof EventSchema>
 
@@ -71,7 +88,18 @@ export const EventsSchema = Type.Array(refTo(EventSchema), {
   description: 'Events, oldest first.',
 })
 
-export const EVENT_SCHEMAS = [EventSchema, EventsSchema]
+export const EVENT_UNION = openUnion(
+  'Event',
+  'A change. New types can be added: ignore events whose `type` you do not know. `pet` and `profile` are complete, as they were after the change.',
+  Object.entries(CHANGES).map(([type, fields]) => ({
+    name: nameOfType(type, 'Event'),
+    type,
+    fields: { position, occurredAt, petId, ...fields, ...AUTHOR_FIELDS },
+  })),
+  { name: 'FutureEvent', fields: { position, occurredAt, petId, ...ANY_CHANGE, ...AUTHOR_FIELDS } },
+)
+
+export const EVENT_SCHEMAS = [EventSchema, EventsSchema, ...EVENT_UNION.parts]
 
 const POSITION_LENGTH_MAX = 64
 

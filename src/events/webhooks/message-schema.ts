@@ -1,41 +1,47 @@
 // JSON schema of the messages that receivers get, and its place in openapi.json. No route uses it.
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo } from '../../contract/named-schema.ts'
+import { nameOfType, openUnion } from '../../contract/open-union.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
-import { PetSchema } from '../../store/pets/schema.ts'
-import { PetProfileSchema } from '../../store/profiles/schema.ts'
-import { EVENT_TYPES } from '../feed/schema.ts'
+import { CHANGES } from '../feed/schema.ts'
 import { TEST_TYPE } from './rules.ts'
 
-export const WebhookMessageSchema = Type.Object(
-  {
-    type: Type.String({
-      description: 'What happened. New types can be added: return 2xx for types that you do not know.',
-      examples: [...EVENT_TYPES, TEST_TYPE],
-    }),
-    timestamp: Type.String({ format: 'date-time', description: 'Time of the change.' }),
-    data: Type.Object(
-      {
-        position: Type.Optional(Type.String({ description: 'Position of the event in the feed.' })),
-        petId: Type.Optional(Type.Unsafe({ ...Int64, description: 'Id of the pet.' })),
-        pet: Type.Optional(refTo(PetSchema)),
-        changed: Type.Optional(
-          Type.Array(Type.String(), {
-            description: 'The fields that changed. Present only in `pet.updated`.',
-          }),
-        ),
-        profile: Type.Optional(refTo(PetProfileSchema)),
-        order: Type.Optional(refTo(OrderSchema)),
-        webhookId: Type.Optional(
-          Type.Unsafe({ ...Int64, description: `Id of the webhook. Present only in \`${TEST_TYPE}\`.` }),
-        ),
-      },
-      { description: 'The event, without the actor. An order has no note.' },
-    ),
-  },
-  { $id: 'WebhookMessage', description: 'The body of a message to the URL of a webhook.' },
+const position = Type.String({ description: 'Position of the event in the feed.' })
+const petId = Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' })
+const webhookId = Type.Unsafe<bigint>({ ...Int64, description: 'Id of the webhook.' })
+/** Without the note, which is meant for the staff. */
+const MessageOrderSchema = Type.Omit(OrderSchema, ['note'], {
+  $id: 'MessageOrder',
+  description: 'An order, without its note.',
+})
+const order = refTo(MessageOrderSchema)
+
+const messageOf = (data: TProperties) => ({
+  timestamp: Type.String({ format: 'date-time', description: 'Time of the change.' }),
+  data: Type.Object(data),
+})
+
+const EVENTS = Object.entries(CHANGES).map(([type, fields]) => ({
+  type,
+  data: { position, petId, ...fields, ...('order' in fields && { order }) },
+}))
+const MESSAGES: { type: string; data: TProperties }[] = [...EVENTS, { type: TEST_TYPE, data: { webhookId } }]
+const ALL_DATA = Type.Object(Object.assign({}, ...MESSAGES.map(({ data }) => data)) as TProperties)
+
+const MESSAGE_UNION = openUnion(
+  'WebhookMessage',
+  'The body of a message to the URL of a webhook: an event, without its author. New types can be added: return 2xx for types that you do not know.',
+  MESSAGES.map(({ type, data }) => ({
+    name: nameOfType(type, 'Message'),
+    type,
+    fields: messageOf(data),
+  })),
+  { name: 'FutureMessage', fields: messageOf(Type.Partial(ALL_DATA).properties) },
 )
+
+export const MESSAGE_SCHEMAS = [MessageOrderSchema, ...MESSAGE_UNION.parts]
+export const WEBHOOK_MESSAGE = MESSAGE_UNION.union
 
 const header = (name: string, description: string) => ({
   name,
