@@ -8,10 +8,12 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 COPY console/package.json console/
 RUN npm ci --ignore-scripts
+COPY client/LICENSE client/README.md client/tsconfig.json client/
 COPY client/src client/src
+COPY dev/package-files.ts dev/
 COPY console/index.html console/vite.config.ts console/
 COPY console/src console/src
-RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -r package-lock.json .npmrc console/src
+RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -r package-lock.json .npmrc console/src dev client/LICENSE client/README.md client/tsconfig.json
 COPY LICENSE ./
 COPY bin bin
 COPY src src

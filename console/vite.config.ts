@@ -1,4 +1,5 @@
-// Builds the console and the script of the reference page into console/dist, which the service serves. `npx vite console`
+// Builds the console, the script of the reference page and the package of the client into console/dist, which the service
+// serves. `npx vite console`
 // starts a server for development that reloads the page on each change, and forwards requests to the service of `npm run dev`.
 import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -7,13 +8,14 @@ import scalar from '@scalar/fastify-api-reference'
 import react from '@vitejs/plugin-react'
 import fastify from 'fastify'
 import { defineConfig, type Plugin } from 'vite'
+import { packClient } from '../dev/package-files.ts'
 
 const SERVICE = 'http://127.0.0.1:3000'
 const CLIENT = resolve(import.meta.dirname, '../client/src')
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), scalarScript()],
+  plugins: [react(), scalarScript(), clientPackage()],
   resolve: {
     // The longer name is first, because the shorter one also matches it.
     alias: { '@petstore/client/rules': `${CLIENT}/rules.ts`, '@petstore/client': `${CLIENT}/petstore.ts` },
@@ -52,6 +54,17 @@ function scalarScript(): Plugin {
         fileName: `scalar-${digest}.js.gz`,
         source: gzipSync(script, { level: 9 }),
       })
+    },
+  }
+}
+
+function clientPackage(): Plugin {
+  return {
+    name: 'client-package',
+    apply: 'build',
+    generateBundle() {
+      const source = packClient(resolve(import.meta.dirname, '..'))
+      this.emitFile({ type: 'asset', fileName: 'client.tgz', source })
     },
   }
 }

@@ -1,4 +1,4 @@
-// Builds the console and the script of the reference page if their sources have changed since the last build.
+// Builds the console, the script of the reference page and the package of the client if their sources have changed since the last build.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,11 +7,16 @@ import { environmentWith } from '../src/config/config.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const BUILT_PAGE = 'console/dist/index.html'
+/** The package of the client, which the service serves. */
+export const BUILT_CLIENT = 'console/dist/client.tgz'
 const SOURCES = [
   'console/src',
   'console/index.html',
   'console/vite.config.ts',
   'client/src',
+  'client/package.json',
+  'client/README.md',
+  'client/tsconfig.json',
   'package-lock.json',
 ]
 

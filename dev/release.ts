@@ -3,6 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  copyFileSync,
   createReadStream,
   existsSync,
   mkdirSync,
@@ -19,8 +20,10 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { documentOf } from './released-documents.ts'
+import { BUILT_CLIENT } from './console.ts'
+import { pack } from './package-files.ts'
 import { readSbom } from './sbom.ts'
-import { pack, writeClientPackage, writeServerPackage } from './server-package.ts'
+import { writeServerPackage } from './server-package.ts'
 import { exportTrackedFiles } from './tracked-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -123,10 +126,11 @@ export async function buildRelease(out: string, withImage: boolean): Promise<str
     const sources = join(build, 'sources')
     exportTrackedFiles(ROOT, sources)
     const server = join(build, 'server')
-    const client = join(build, 'client')
     await writeServerPackage(sources, server)
-    writeClientPackage(sources, client)
-    const files = [pack(server, out), pack(client, out), 'sbom.json']
+    const client = `petstore-client-${readSources().client}.tgz`
+    // The file that the service serves, so that both have the same integrity value.
+    copyFileSync(join(server, BUILT_CLIENT), join(out, client))
+    const files = [pack(server, out), client, 'sbom.json']
     writeFileSync(join(out, 'sbom.json'), `${JSON.stringify(readSbom(sources), null, 2)}\n`)
     if (withImage) files.push(...buildImage(sources, out))
     const lines = await Promise.all(files.map(async (name) => `${await sha256(join(out, name))}  ${name}\n`))

@@ -1,10 +1,10 @@
-// Builds the packages of the service and of the client from a folder that has only tracked files: dev/tracked-files.ts.
+// Builds the package of the service from a folder that has only tracked files: dev/tracked-files.ts.
 // The package of the service has its folders, with JavaScript instead of TypeScript, because Node does not run TypeScript
 // below node_modules.
-import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildConsole } from './console.ts'
+import { compile, readJson, writeJson } from './package-files.ts'
 
 /** Files that are not compiled. */
 export const COPIED = [
@@ -47,23 +47,6 @@ export async function writeServerPackage(sources: string, folder: string): Promi
   )
 }
 
-/** Writes the files of the client's package. */
-export function writeClientPackage(sources: string, folder: string): void {
-  compile(sources, 'client/tsconfig.json', join(folder, 'dist'))
-  for (const path of ['LICENSE', 'README.md']) cpSync(join(sources, 'client', path), join(folder, path))
-  const { scripts: _, ...manifest } = readJson(sources, 'client/package.json') as Manifest
-  writeJson(join(folder, 'package.json'), manifest)
-}
-
-/** Packs a folder into an archive `name-version.tgz`. Equal files result in an equal archive. */
-export function pack(folder: string, destination: string): string {
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', destination]
-  const output = execFileSync('npm', args, { cwd: folder, encoding: 'utf8' })
-  const [packed] = JSON.parse(output) as { filename: string }[]
-  if (packed === undefined) throw new Error('npm pack printed no file name')
-  return packed.filename
-}
-
 /** The fields of package.json that users of the package need. The versions of the dependencies are exact. */
 function serverManifest({ version, dependencies, ...rest }: Manifest): Manifest {
   const { name, description, license, type, engines } = rest
@@ -84,21 +67,4 @@ function productionLock(manifest: Manifest, { packages, ...lock }: Lock): unknow
   )
   const root = { name, version, license, dependencies, bin, engines }
   return { ...lock, name, version, packages: { '': root, ...Object.fromEntries(production) } }
-}
-
-function compile(sources: string, project: string, outDir: string): void {
-  const compiler = join(sources, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [compiler, '-p', project, '--outDir', outDir], {
-    cwd: sources,
-    // The compiler prints errors to standard output, which belongs to the result of the release.
-    stdio: ['ignore', 2, 2],
-  })
-}
-
-function readJson(sources: string, path: string): unknown {
-  return JSON.parse(readFileSync(join(sources, path), 'utf8'))
-}
-
-function writeJson(path: string, value: unknown): void {
-  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
 }

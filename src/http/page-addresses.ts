@@ -5,6 +5,9 @@ export const REFERENCE_PAGE = '/docs'
 export const SIGN_IN_PAGE = '/sign-in'
 export const ERRORS_PAGE = '/docs/errors'
 export const GET_PET_PAGE = '/docs/deprecations/get-pet'
+export const CLIENT_PAGE = '/docs/client'
+/** The package of the client, for `npm install`. */
+export const CLIENT_PACKAGE = '/client.tgz'
 export const INTERFACE_DOCUMENT = '/openapi.json'
 export const ASSETS = '/docs/assets'
 

@@ -16,8 +16,8 @@ export const CACHED_AND_REVALIDATED = 'no-cache'
 export interface PageFile {
   type: string
   bytes: Uint8Array
-  /** Compresses the file on the first call. */
-  gzipped: () => Uint8Array
+  /** Compresses the file on the first call. Absent if the file is compressed itself. */
+  gzipped?: () => Uint8Array
   etag: string
 }
 
@@ -33,6 +33,11 @@ export function pageFile(type: string, content: string | Uint8Array, gzipped?: U
   }
 }
 
+/** An archive, which is sent as it is. */
+export function archiveFile(bytes: Uint8Array): PageFile {
+  return { type: 'application/gzip', bytes, etag: `"${digest(bytes)}"` }
+}
+
 export function digest(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'base64url').slice(0, 16)
 }
@@ -45,10 +50,10 @@ export function sendFile(
 ): FastifyReply {
   const { 'if-none-match': ifNoneMatch, 'accept-encoding': encodings } = request.headers
   reply.headers({ 'cache-control': cacheControl, etag: file.etag })
-  varyBy(reply, 'Accept-Encoding')
+  if (file.gzipped !== undefined) varyBy(reply, 'Accept-Encoding')
   if (isKnown(ifNoneMatch, file.etag)) return reply.code(304).send()
   reply.type(file.type)
-  if (!isNamed(encodings, 'gzip')) return reply.send(file.bytes)
+  if (file.gzipped === undefined || !isNamed(encodings, 'gzip')) return reply.send(file.bytes)
   return reply.header('content-encoding', 'gzip').send(file.gzipped())
 }
 

@@ -1,9 +1,16 @@
 // The layout of the HTML pages: head, navigation, and escaping of texts.
-import { ERRORS_PAGE, GET_PET_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
+import {
+  CLIENT_PAGE,
+  ERRORS_PAGE,
+  GET_PET_PAGE,
+  INTERFACE_DOCUMENT,
+  REFERENCE_PAGE,
+} from '../http/page-addresses.ts'
 import { ICON, STYLE } from './assets.ts'
 
 const PAGES = [
   { address: REFERENCE_PAGE, name: 'Reference' },
+  { address: CLIENT_PAGE, name: 'Client' },
   { address: ERRORS_PAGE, name: 'Errors' },
   { address: GET_PET_PAGE, name: 'getPet deprecation' },
   { address: INTERFACE_DOCUMENT, name: 'openapi.json' },

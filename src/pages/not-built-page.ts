@@ -1,7 +1,8 @@
-// The HTML page that a service without the files of `npm run build` shows instead of the console and of the reference.
+// The HTML page that a service without the files of `npm run build` shows instead of the console, the reference
+// and the package of the client.
 import { renderPage } from './layout.ts'
 
-export function notBuiltPage(what: 'console' | 'reference', address: string): string {
+export function notBuiltPage(what: 'console' | 'reference' | 'client', address: string): string {
   return renderPage({
     address,
     title: `The ${what} is not built`,

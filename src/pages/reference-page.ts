@@ -1,6 +1,6 @@
 // The HTML page on which Scalar renders openapi.json. The Content-Security-Policy allows only scripts from this host.
 // Contains no texts about operations: they are in openapi.json.
-import { ERRORS_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
+import { CLIENT_PAGE, ERRORS_PAGE, INTERFACE_DOCUMENT, REFERENCE_PAGE } from '../http/page-addresses.ts'
 import { START_SCALAR } from './assets.ts'
 import { pageHead } from './layout.ts'
 import { notBuiltPage } from './not-built-page.ts'
@@ -18,8 +18,8 @@ ${pageHead('Petstore API reference', 'Read about every operation of the Petstore
 <body>
 <div id="reference"></div>
 <p class="loading">Loading the reference …</p>
-<noscript><p>The reference needs JavaScript. Without it, use <a href="${INTERFACE_DOCUMENT}">openapi.json</a>
-and the <a href="${ERRORS_PAGE}">list of errors</a>.</p></noscript>
+<noscript><p>The reference needs JavaScript. Without it, use <a href="${INTERFACE_DOCUMENT}">openapi.json</a>,
+the <a href="${CLIENT_PAGE}">client</a> and the <a href="${ERRORS_PAGE}">list of errors</a>.</p></noscript>
 </body>
 </html>
 `

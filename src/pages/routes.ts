@@ -1,6 +1,8 @@
 // Routes of the HTML pages, their assets and openapi.json. They need no API key.
 import type { FastifyInstance } from 'fastify'
 import {
+  CLIENT_PACKAGE,
+  CLIENT_PAGE,
   CONSOLE_PAGES,
   ERRORS_PAGE,
   GET_PET_PAGE,
@@ -8,6 +10,7 @@ import {
   REFERENCE_PAGE,
 } from '../http/page-addresses.ts'
 import { ICON, START_SCALAR, STYLE } from './assets.ts'
+import { CLIENT_HEADERS, clientPage, readClientPackage } from './client-package.ts'
 import { consoleFiles } from './console.ts'
 import { errorsPage } from './errors-page.ts'
 import { CACHED_AND_REVALIDATED, CACHED_FOREVER, type PageFile, pageFile, sendFile } from './files.ts'
@@ -56,6 +59,11 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits, curre
   serve(ERRORS_PAGE, CACHED_AND_REVALIDATED, () => errors)
   const getPet = pageFile(HTML_TYPE, getPetPage())
   serve(GET_PET_PAGE, CACHED_AND_REVALIDATED, () => getPet)
+
+  const client = readClientPackage()
+  const clientInstall = pageFile(HTML_TYPE, clientPage(client))
+  serve(CLIENT_PAGE, CACHED_AND_REVALIDATED, () => clientInstall)
+  if (client !== undefined) serve(CLIENT_PACKAGE, CACHED_AND_REVALIDATED, () => client.file, CLIENT_HEADERS)
 
   for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)
   if (scalar !== undefined) serve(scalar.address, CACHED_FOREVER, scalar.file)

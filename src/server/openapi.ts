@@ -7,7 +7,7 @@ import { type DeclaredScope, requiredScopes } from '../contract/scopes.ts'
 import { EVENT_UNION } from '../events/feed/schema.ts'
 import { MESSAGE_SCHEMAS, WEBHOOK_MESSAGE, WEBHOOKS_SECTION } from '../events/webhooks/message-schema.ts'
 import { ErrorSchema, type Retry } from '../http/operation.ts'
-import { ERRORS_PAGE } from '../http/page-addresses.ts'
+import { CLIENT_PAGE, ERRORS_PAGE } from '../http/page-addresses.ts'
 import { SCHEMAS } from './features.ts'
 
 /** The version of the API under /v1. It does not change with the version of the service. */
@@ -15,6 +15,7 @@ const INTERFACE_VERSION = '1.0.0'
 const VERSION_PREFIX = '/v1'
 
 const DESCRIPTION = `The catalogue of a pet store: list, add and read pets, and sell each pet only once.
+The service serves [its client for TypeScript](${CLIENT_PAGE}).
 
 \`info.version\` is the version of the API, not of the service: it stays ${INTERFACE_VERSION} while /v1 only gets additions, whichever
 version of the service returns this document.

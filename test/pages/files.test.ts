@@ -1,9 +1,12 @@
 // How pages and their assets are served: compressed, cacheable, and with limits that keep them from blocking the API.
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { clientPage, readClientPackage } from '../../src/pages/client-package.ts'
 import { referencePage } from '../../src/pages/reference-page.ts'
 import { readScalar } from '../../src/pages/scalar.ts'
+import { VERSION } from '../../src/values/version.ts'
 import { startApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
@@ -13,7 +16,7 @@ const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
 /** Longer than any test, and the time of no other timer. */
 const NEVER_MS = 654_321
-const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet', '/openapi.json']
+const PAGES = ['/docs', '/docs/client', '/docs/errors', '/docs/deprecations/get-pet', '/openapi.json']
 const page = await petstore.call('GET', '/docs')
 const ASSETS = [...page.text.matchAll(/"(\/docs\/assets\/[^"]+)"/g)].map(([, url = '']) => url)
 const SCALAR = ASSETS.find((url) => url.includes('/scalar-')) ?? ''
@@ -28,6 +31,29 @@ test('the reference page loads our own icon, stylesheet and start script, and th
     '/docs/assets/start-scalar-HASH.js',
     '/docs/assets/scalar-HASH.js',
   ])
+})
+
+test('the package of the client is sent as it is, with an ETag and the integrity that its page names', async () => {
+  const headers = { 'accept-encoding': 'gzip' }
+  const response = await fetch(`${petstore.origin}/client.tgz`, { headers })
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'application/gzip',
+    'cache-control': 'no-cache',
+    'content-disposition': `attachment; filename="petstore-client-${VERSION}.tgz"`,
+    'x-content-type-options': 'nosniff',
+    etag: expect.stringMatching(/^"[\w-]{16}"$/),
+  })
+  expect(response.headers.has('content-encoding')).toBe(false)
+  const integrity = `sha512-${hash('sha512', Buffer.from(await response.arrayBuffer()), 'base64')}`
+  expect((await open('/docs/client')).text).toContain(integrity)
+  const etag = response.headers.get('etag') ?? ''
+  expect((await open('/client.tgz', { 'if-none-match': etag })).status).toBe(304)
+  expect((await petstore.call('POST', '/client.tgz')).status).toBe(405)
+})
+
+test('without a build, the page of the client says how to build it', () => {
+  expect(readClientPackage('/missing')).toBeUndefined()
+  expect(clientPage(undefined)).toContain('npm run build')
 })
 
 test('an asset is cached for a year without revalidation, because its URL changes with its content', async () => {

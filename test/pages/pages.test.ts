@@ -5,7 +5,7 @@ import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
 
 const petstore = await startApp(openTestDatabase(await createTestDatabase()))
-const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
+const PAGES = ['/docs', '/docs/client', '/docs/errors', '/docs/deprecations/get-pet']
 const OWN_PAGES = PAGES.slice(1)
 
 const open = (path: string) => petstore.call('GET', path, { apiKey: null })

@@ -1,4 +1,4 @@
-// The client package as users get it: packed, installed in an empty folder, used from JavaScript and TypeScript.
+// The client package as users get it: from the service, installed in an empty folder, used from JavaScript and TypeScript.
 import { execFile } from 'node:child_process'
 import {
   cpSync,
@@ -24,17 +24,10 @@ const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'petstore-client-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const { stdout: packed } = await run(
-  'npm',
-  ['pack', '--silent', '--workspace', 'client', '--pack-destination', folder],
-  {
-    cwd: ROOT,
-  },
-)
-writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "type": "module" }')
-await run('npm', ['install', '--offline', `./${packed.trim()}`], { cwd: folder })
-
 const { api, apiKey } = await openClientFixture()
+writeFileSync(join(folder, 'package.json'), '{ "name": "a-shop", "type": "module" }')
+await run('npm', ['install', `${api.origin}/client.tgz`], { cwd: folder })
+
 const secret = makeSecret()
 const webhook = signedWebhook()
 const env = {

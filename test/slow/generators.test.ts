@@ -1,5 +1,6 @@
-// Code generated from openapi.json compiles in strict mode, narrows an event by its type, and calls the service. The gate
-// generates with openapi-typescript; the nightly run with every generator of test/generators/package.json.
+// The tools of developers in test/generators/package.json. Code generated from openapi.json compiles in strict mode, narrows
+// an event by its type, and calls the service. The client that the service serves has types for old compilers. The gate
+// uses the dependencies, the nightly run also the devDependencies.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -156,5 +157,47 @@ test.each(IS_FULL ? GENERATORS : GENERATORS.slice(0, 1))(
       env: { ...env, KEY: name },
     })
     expect(stdout).toBe(PRINTED)
+  },
+)
+
+const SHOP = `import { Petstore, PetstoreError } from '@petstore/client'
+import { NEW_PET } from '@petstore/client/rules'
+import { verifyWebhook } from '@petstore/client/webhooks'
+const store = new Petstore({ baseUrl: 'http://127.0.0.1:3000', apiKey: 'x' })
+for await (const pet of store.pets.list({ status: 'available' })) pet.name.trim()
+const id: string = (await store.pets.create({ name: 'Rex', categoryId: 1 })).id
+const event = await verifyWebhook('', {}, 'whsec_')
+if (event.type === 'pet.updated') event.data.changed.join()
+// @ts-expect-error an id is a string
+export const wrong: number = id
+export const limits: number[] = [NEW_PET.name.maxLength, new PetstoreError({ code: 'timeout', message: '' }).details.length]
+`
+
+test.each([
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+])('the client compiles with TypeScript 5.0, module %s and resolution %s', async (module, resolution) => {
+  const shop = mkdtempSync(join(folder, 'shop-'))
+  writeFileSync(join(shop, 'package.json'), '{ "name": "a-shop", "type": "module" }')
+  await run('npm', ['install', `${api.origin}/client.tgz`], { cwd: shop })
+  writeFileSync(join(shop, 'shop.ts'), SHOP)
+  const modules = ['--module', module, '--moduleResolution', resolution, '--target', 'es2022', '--noEmit']
+  const compiler = join(folder, 'node_modules/typescript-5.0/bin/tsc')
+  await run(process.execPath, [compiler, '--strict', ...modules, 'shop.ts'], {
+    cwd: shop,
+  }).catch(({ stdout }: { stdout: string }) => expect(stdout).toBe(''))
+})
+
+test.runIf(IS_FULL)(
+  'publint and @arethetypeswrong/cli find no fault in the package of the client',
+  async () => {
+    const archive = join(folder, 'client.tgz')
+    writeFileSync(archive, Buffer.from(await (await fetch(`${api.origin}/client.tgz`)).arrayBuffer()))
+    const bin = (name: string) => join(folder, 'node_modules/.bin', name)
+    const linted = await run(bin('publint'), ['--strict', 'client.tgz'], { cwd: folder })
+    expect(linted.stdout).toContain('All good!')
+    // Exits with 1 if it finds a fault.
+    await run(bin('attw'), ['--profile', 'esm-only', 'client.tgz'], { cwd: folder })
   },
 )

@@ -19,7 +19,7 @@ await petstore.post('/pets', { name: 'Biscuit', categoryId: 1 })
 // Each test has a browser context of its own. One page uses one core.
 const test = serialTest.concurrent
 
-const PAGES = ['/docs', '/docs/errors', '/docs/deprecations/get-pet']
+const PAGES = ['/docs', '/docs/client', '/docs/errors', '/docs/deprecations/get-pet']
 type ReferenceLook = Required<Pick<Look, 'width' | 'scheme'>>
 const LOOKS: ReferenceLook[] = [1440, 390].flatMap((width) => [
   { width, scheme: 'light' as const },
