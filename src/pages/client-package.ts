@@ -29,8 +29,7 @@ export const CLIENT_HEADERS = {
 
 const PROGRAM = `import { Petstore } from '@petstore/client'
 
-const { PETSTORE_URL = '', PETSTORE_API_KEY = '' } = process.env
-const store = new Petstore({ baseUrl: PETSTORE_URL, apiKey: PETSTORE_API_KEY })
+const store = new Petstore({ baseUrl: 'PETSTORE_URL', apiKey: 'PETSTORE_API_KEY' })
 for await (const pet of store.pets.list({ status: 'available' })) {
   console.log(pet.id, pet.name)
 }`
