@@ -7,7 +7,7 @@ import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { apiKeyVerifier, createApiKey } from '../src/access/api-keys/api-keys.ts'
-import { choosePort, DEMO_SETTINGS, isReady, openDemoShop, stopTogether } from '../src/cli/demo.ts'
+import { choosePort, DEMO_SETTINGS, isReady, openDemoShop, parsePort, stopTogether } from '../src/cli/demo.ts'
 import { paint, say } from '../src/cli/terminal/terminal.ts'
 import { withDatabase } from '../src/cli/with-database.ts'
 import { environmentWith } from '../src/config/config.ts'
@@ -17,6 +17,7 @@ import {
   type Cluster,
   embeddedBinaries,
   freePort,
+  isFree,
   runningPort,
   startCluster,
 } from '../src/data/demo/cluster.ts'
@@ -30,6 +31,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 const OPTIONS = {
   fresh: { type: 'boolean', default: false },
   data: { type: 'string' },
+  port: { type: 'string' },
   watch: { type: 'boolean', default: true },
   help: { type: 'boolean', default: false },
 } as const
@@ -38,6 +40,7 @@ const USAGE = `Usage: npm run dev -- [options]
 
   --fresh        start with new data: delete those of earlier runs first
   --data FOLDER  where to keep the data
+  --port PORT    port of the service. The default is the variable PORT, or 3000, or a free port if 3000 is in use
   --no-watch     do not restart the service when a source file changes
 `
 
@@ -58,15 +61,15 @@ const DEMO_ROLES = 'admin=petstore-admins,staff=shop,viewer=*'
 async function dev(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS, allowNegative: true })
   if (values.help) return void process.stdout.write(USAGE)
+  const { PORT, ADMIN_PORT, WEBHOOK_NETWORKS = DEMO_SETTINGS.WEBHOOK_NETWORKS } = environmentWith({})
+  const port = await chosenPort(values.port ?? PORT, 3000)
+  const adminPort = await chosenPort(ADMIN_PORT, 9090)
   const folder = resolve(values.data ?? DEFAULT_FOLDER)
   const kept = { folder, postgres: join(folder, 'postgres'), apiKey: join(folder, 'api-key') }
   if (values.fresh) await deleteData(kept)
   mkdirSync(folder, { recursive: true })
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
-  const { PORT, ADMIN_PORT, WEBHOOK_NETWORKS = DEMO_SETTINGS.WEBHOOK_NETWORKS } = environmentWith({})
-  const port = PORT ?? (await choosePort(3000))
-  const adminPort = ADMIN_PORT ?? (await choosePort(9090))
   // Starts while PostgreSQL does.
   const signIn = signInSettings(`http://127.0.0.1:${port}`)
   say(paint('dim', 'Starting PostgreSQL 18 and building the console …'))
@@ -104,6 +107,18 @@ async function dev(): Promise<void> {
   if (await isReady(adminPort, stopping.signal, Number.POSITIVE_INFINITY)) {
     printWelcome({ port, adminPort, databaseUrl, apiKey, folder, isWatched: values.watch })
   }
+}
+
+/** The port that the developer has chosen, or the usual one. Throws if another program uses a chosen port. */
+async function chosenPort(chosen: string | undefined, usual: number): Promise<string> {
+  if (chosen === undefined) return choosePort(usual)
+  const port = parsePort(chosen)
+  if (port !== 0 && !(await isFree(port))) {
+    throw new Error(
+      `another program uses port ${port}; stop it, or choose another port with --port or ADMIN_PORT`,
+    )
+  }
+  return String(port === 0 ? await freePort() : port)
 }
 
 /** Starts a command of the executable. If it is watched, it starts again when a source file changes. */

@@ -22,7 +22,7 @@ const API_KEY_NAME = 'demo'
 export const DEMO_SETTINGS = { EVENT_RETENTION_DAYS: '365', WEBHOOK_NETWORKS: '127.0.0.1,::1' }
 
 interface DemoOptions {
-  port: number
+  port?: number
   postgres?: string
   data?: string
 }
@@ -31,7 +31,11 @@ export function addDemo(program: Command): void {
   program
     .command('demo')
     .description('try Petstore: run it with its own PostgreSQL and demo pets')
-    .option('--port <port>', 'port of the service; if it is in use, a free one', parsePort, DEFAULT_PORT)
+    .option(
+      '--port <port>',
+      'port of the service (default: the variable PORT, or 3000); if it is in use, a free one',
+      parsePort,
+    )
     .option('--postgres <folder>', 'folder with the programs "postgres" and "initdb"')
     .option('--data <folder>', 'keep the data in this folder; otherwise it is deleted at the end')
     .addHelpText(
@@ -58,13 +62,19 @@ async function runDemo({ port, postgres, data }: DemoOptions): Promise<void> {
     say(paint('dim', 'Starting PostgreSQL …'))
     const cluster = await startCluster({ binaries, dataFolder, port: await freePort(), detached: true })
     try {
-      await serveDemo(cluster.url('postgres'), await choosePort(port), stop.signal)
+      await serveDemo(cluster.url('postgres'), await choosePort(port ?? preferredPort()), stop.signal)
     } finally {
       await cluster.stop()
     }
   } finally {
     if (data === undefined) rmSync(dataFolder, { recursive: true, force: true })
   }
+}
+
+/** As in `npm run dev`, the option is not the only way to choose the port. */
+function preferredPort(): number {
+  const { PORT } = environmentWith({})
+  return PORT === undefined ? DEFAULT_PORT : parsePort(PORT)
 }
 
 async function serveDemo(databaseUrl: string, port: string, signal: AbortSignal): Promise<void> {
@@ -178,7 +188,7 @@ Sign in to the console with the API key.
 Press Ctrl-C to stop.`)
 }
 
-function parsePort(text: string): number {
+export function parsePort(text: string): number {
   const port = Number(text)
   if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port
   throw new InvalidArgumentError('Use a port from 0 to 65535; 0 is any free port.')

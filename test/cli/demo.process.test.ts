@@ -12,7 +12,7 @@ const demoFolders = () => readdirSync(tmpdir()).filter((name) => /^petstore-demo
 
 test('`demo` serves demo pets, and stops PostgreSQL and deletes its data on SIGINT', async () => {
   const before = demoFolders()
-  const demo = startPetstore(['demo', '--port', '0'])
+  const demo = startPetstore(['demo'], { PORT: '0' })
   const printed = () => demo.printed().stdout
   await expect.poll(printed).toContain('API key')
   const created = demoFolders().find((name) => !before.includes(name)) ?? ''

@@ -1,5 +1,7 @@
 // `npm run dev`. test/docs also uses its service.
+import { once } from 'node:events'
 import { rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type DevService, newDataFolder, runDev, startDev } from '../support/dev-service.ts'
@@ -40,4 +42,16 @@ test('keeps its data in the folder that it prints, and --fresh starts with new d
   running = await startDev(['--data', folder, '--no-watch', '--fresh'])
   expect(await nameOfNewest(running)).toBe('Storm (Campbell’s)')
   expect(running.apiKey).not.toBe(apiKey)
+})
+
+test('--port or PORT chooses the port, and a port that another program uses ends it with a message', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, output } = await runDev(['--port', String(port)])
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: expect.stringContaining(`another program uses port ${port}`),
+  })
 })
