@@ -1,5 +1,9 @@
 // Entity tags (RFC 9110): the version of a resource as an ETag, and the If-Match header.
 import { Type } from 'typebox'
+import { AppError } from '../contract/errors.ts'
+
+const WEAK =
+  'If-Match has a weak ETag, which never matches. Send the ETag as the service returned it, without W/; a proxy may have added it.'
 
 export const ifMatchHeaders = (resource: 'pet' | 'profile') =>
   Type.Object({
@@ -24,5 +28,10 @@ export function isEntityTagList(text: string): boolean {
 export function ifMatch(header: string | undefined): (version: number) => boolean {
   if (header === undefined || header.trim() === '*') return () => true
   const tags = new Set(header.split(',').map((tag) => tag.trim()))
-  return (version) => tags.has(etag(version))
+  const isWeak = [...tags].every((tag) => tag.startsWith('W/'))
+  return (version) => {
+    // RFC 9110: a weak ETag never matches. The usual message would send the client into a loop of reads and retries.
+    if (isWeak) throw new AppError('precondition_failed', { message: WEAK })
+    return tags.has(etag(version))
+  }
 }

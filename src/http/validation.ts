@@ -289,7 +289,7 @@ const FORMATS: Record<string, Description> = {
   date: ['invalid_format', 'must be a date in or after 1900, such as 2025-05-31.'],
   'date-time': [
     'invalid_format',
-    'must be a date-time of RFC 3339 with at most 6 decimal places, such as 2026-11-15T00:00:00Z.',
+    'must be a date-time of RFC 3339 with at most 6 decimal places, such as 2026-11-15T00:00:00Z. In a URL, write + as %2B.',
   ],
   'single-line': ['invalid_text', 'must be well-formed Unicode without control characters.'],
   'multi-line': [
@@ -297,7 +297,10 @@ const FORMATS: Record<string, Description> = {
     'must be well-formed Unicode without control characters other than line breaks.',
   ],
   'time-zone': ['unknown_time_zone', 'must be the name of a time zone, such as Europe/Berlin.'],
-  uri: ['invalid_url', 'must be an absolute URL, such as https://shop.example/hooks.'],
+  uri: [
+    'invalid_url',
+    'must be an absolute URL that starts with https: or http:, such as https://shop.example/hooks.',
+  ],
 }
 
 /** The pattern of texts that are not blank. */
@@ -339,7 +342,12 @@ const FAULTS: Record<string, Describe> = {
     'invalid_value',
     `must have exactly one of ${(alternatives as { required: string[] }[]).flatMap(({ required }) => required).join(', ')}.`,
   ],
-  enum: ({ allowedValues }) => ['not_allowed', `must be one of ${(allowedValues as string[]).join(', ')}.`],
+  enum: ({ allowedValues }) => ['not_allowed', `must be ${choiceText(allowedValues as string[])}.`],
+}
+
+/** A list can have a single value. */
+function choiceText(values: readonly string[]): string {
+  return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`
 }
 
 function entriesText(limit: unknown): string {

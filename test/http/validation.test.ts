@@ -50,3 +50,20 @@ test('a header is named by its usual spelling in the message', () => {
     },
   ])
 })
+
+test.each([
+  { schema: { enum: ['name'] }, value: 'id', message: 'field must be name.' },
+  { schema: { enum: ['csv', 'ndjson'] }, value: 'xml', message: 'field must be one of csv, ndjson.' },
+  {
+    schema: { type: 'string', format: 'date-time' },
+    value: '2026-01-01T00:00:00 02:00',
+    message: expect.stringContaining('In a URL, write + as %2B.'),
+  },
+  {
+    schema: { type: 'string', format: 'uri' },
+    value: 'ftp://shop.example/',
+    message: expect.stringContaining('must be an absolute URL that starts with https: or http:,'),
+  },
+])('$schema: $value gets a message that says what to send', ({ schema, value, message }) => {
+  expect(detailsOf(schema, value)).toEqual([expect.objectContaining({ message })])
+})

@@ -411,8 +411,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'If-Match is not compared',
     file: 'src/http/etag.ts',
-    find: 'return (version) => tags.has(etag(version))',
-    replace: 'return (version) => tags.has(etag(version)) || true',
+    find: 'return tags.has(etag(version))',
+    replace: 'return tags.has(etag(version)) || true',
     test: 'test/store/pets-update.test.ts',
   },
   {

@@ -111,7 +111,8 @@ describe('placing an order', () => {
   test.each(['pending', 'sold'])('rejects a pet that is %s (409) and does not change it', async (status) => {
     const pet = await api.addPet({ status })
     const response = await api.post('/store/orders', { petId: pet.id })
-    expect(response).toMatchObject({ status: 409, body: { code: 'pet_not_available' } })
+    const message = `The pet is not available: it is ${status}.`
+    expect(response).toMatchObject({ status: 409, body: { code: 'pet_not_available', message } })
     expect(await api.findPet(pet.id)).toEqual(pet)
     expect((await api.get(`/store/orders?petId=${pet.id}`)).body).toEqual([])
   })

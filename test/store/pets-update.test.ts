@@ -228,6 +228,17 @@ describe('the version of a pet', () => {
     }
   })
 
+  test('a weak ETag returns 412, and the message says what to send', async () => {
+    const { id } = await api.addPet()
+    const { body } = await api.patch(id, { name: 'Second' }, { 'if-match': 'W/"1"' })
+    expect(body).toMatchObject({
+      code: 'precondition_failed',
+      message: expect.stringContaining('without W/'),
+    })
+    const unknown = await api.patch(99_999, { name: 'Second' }, { 'if-match': 'W/"1"' })
+    expect(unknown.status).toBe(404)
+  })
+
   test.each(['2', 'nonsense', '"2', '2"', '**', '*, "2"', "'2'", '"1", 2', 'w/"2"', 'é'])(
     'If-Match %s, which is no ETag in quotes, returns 400 and changes nothing',
     async (header) => {

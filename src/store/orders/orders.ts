@@ -85,8 +85,12 @@ async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: str
   if (pet === undefined) throw new AppError('pet_not_found')
   if (pet.status === 'available') throw new PetFreedError()
   const id = (await releaseExpiredHold(tx, pet, requestId)) ? await insertOrder(tx, order) : undefined
-  if (id === undefined) throw new AppError('pet_not_available')
+  if (id === undefined) throw notAvailable(pet.status)
   return id
+}
+
+function notAvailable(status: Pet['status']): AppError {
+  return new AppError('pet_not_available', { message: `The pet is not available: it is ${status}.` })
 }
 
 /**
@@ -116,8 +120,8 @@ async function translateConflicts<Result>(placing: Promise<Result>): Promise<Res
   try {
     return await placing
   } catch (error) {
-    if (error instanceof QueryFailure && error.state === UNIQUE_VIOLATION)
-      throw new AppError('pet_not_available')
+    // An open order holds the pet.
+    if (error instanceof QueryFailure && error.state === UNIQUE_VIOLATION) throw notAvailable('pending')
     throw error
   }
 }
