@@ -9,6 +9,7 @@ import { ROOT } from '../support/documents.ts'
 /** Commands that the tests do not run, with the reason. names.test.ts still checks their names. */
 const NOT_RUN: [pattern: RegExp, why: string][] = [
   [/^npm (install(?! "\$PETSTORE_URL)|ci|prune)\b/, 'changes the installed packages'],
+  [/^pip install\b/, 'needs a registry; .ci/install installs the package of Debian'],
   [/^npm pack(?!.* --pack-destination)/, 'writes into the checkout'],
   [
     /^\.ci\/|^npm (start|test)\b|^(TEST_AT=.* )?test\/another-day\.sh\b|^npm run (build|dev|check|format|openapi|bench|drill|nightly|test:\w+)\b/,
@@ -68,7 +69,7 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
 const SYSTEM = new Set(
   `amtool apt apt-get base64 basename break case cat cd chmod cp createdb curl date df dirname docker done dpkg echo esac etcdctl export fi for git
   grep gzip haproxy head initdb install journalctl kill mkdir mountpoint mv nats-server od openssl patronictl pg_ctl pg_dropcluster pg_dump pg_restore
-  pg_upgrade pg_upgradecluster pgbackrest printf promtool psql rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail tar timeout
+  pg_upgrade pg_upgradecluster pgbackrest pip printf promtool psql python3 rm runuser sed seq sha256sum sleep sort ssh systemctl systemd-run tail tar timeout
   tr umask useradd vacuumdb wc zcat [`.split(/\s+/),
 )
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'do', 'else', '!', '{', '}', 'sudo'])

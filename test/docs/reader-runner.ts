@@ -102,7 +102,9 @@ export function openReaderRunner({ guides, documents, commandServer }: ReaderOpt
         PETSTORE_URL: dev.origin,
         PETSTORE_API_KEY: dev.apiKey,
         NPM_CONFIG_UPDATE_NOTIFIER: 'false',
-        NPM_CONFIG_OFFLINE: 'true',
+        // The client comes from the service, and depends on nothing.
+        NPM_CONFIG_REGISTRY: 'http://127.0.0.1:9/',
+        NPM_CONFIG_AUDIT: 'false',
       },
     })
   }
@@ -147,6 +149,8 @@ function writeNode(folder: string, clone: string): void {
   const host = execFileSync('sh', ['-c', 'command -v node'], { env, encoding: 'utf8' }).trim()
   const [, major] = /^v(\d+)/.exec(execFileSync(host, ['--version'], { encoding: 'utf8' })) ?? []
   const forPrograms = Number(major) < NODE_MAJOR_OF_PROGRAMS ? join(clone, 'node_modules/.bin/node') : host
+  // That of Debian, for which .ci/install has installed httpx.
+  symlinkSync('/usr/bin/python3', join(bin, 'python3'))
   const script = `#!/bin/sh\ncase "$1" in *.mts) exec "${forPrograms}" "$@" ;; esac\nexec "${host}" "$@"\n`
   writeFileSync(join(bin, 'node'), script)
   chmodSync(join(bin, 'node'), 0o755)
