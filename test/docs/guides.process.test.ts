@@ -17,7 +17,20 @@ import { GUIDE_TIMEOUT_MS, type Printed } from './page-shell.ts'
 import { openReaderRunner, readerPaths } from './reader-runner.ts'
 
 /** A block without a language is a diagram. */
-const LANGUAGES = new Set(['sh', 'ts', 'js', 'py', 'json', 'text', 'http', 'csv', 'sql', 'yaml', 'mermaid', ''])
+const LANGUAGES = new Set([
+  'sh',
+  'ts',
+  'js',
+  'py',
+  'json',
+  'text',
+  'http',
+  'csv',
+  'sql',
+  'yaml',
+  'mermaid',
+  '',
+])
 const OUTPUT_ONLY = new Set(['text', 'http'])
 
 const forReaders = readerPaths(documents)

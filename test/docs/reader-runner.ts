@@ -128,8 +128,7 @@ async function startWithLongHolds(data: string): Promise<DevService> {
 /** The reader defines `petstore` as the document says, and continues in the project, unless the document is about the clone. */
 function startOf(path: string, documents: readonly Document[]): string {
   const find = (name: string) => documents.find((document) => document.path === name)
-  if (['README.md', QUICK_START, 'client/README.md', 'docs/command-line.md'].includes(path))
-    return 'cd "$CLONE"\n'
+  if (['README.md', QUICK_START, 'docs/command-line.md'].includes(path)) return 'cd "$CLONE"\n'
   const setUp = find('docs/command-line.md')?.blocks.find(({ text }) => text.includes('petstore() {'))
   const definition = find(path)?.text.includes(SET_UP) ? (setUp?.text ?? '') : ''
   return `cd "$CLONE"\n${definition}cd "$PROJECT"\n`
