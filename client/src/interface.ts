@@ -478,7 +478,7 @@ export interface FutureEvent {
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   /** The fields that changed. */
-  changed?: ('name' | 'categoryId' | 'status')[]
+  changed?: string[]
   profile?: PetProfile
   order?: Order
 }
@@ -904,7 +904,7 @@ export interface FutureMessage {
     petId?: Id
     pet?: Pet
     /** The fields that changed. */
-    changed?: ('name' | 'categoryId' | 'status')[]
+    changed?: string[]
     profile?: PetProfile
     order?: MessageOrder
     /** Id of the webhook. */

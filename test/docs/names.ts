@@ -151,7 +151,7 @@ export function variableProblems({ path, text, blocks, spans }: Document): strin
     name in rules ||
     VARIABLES_OF_TOOLS.has(name) ||
     VARIABLES_OF_PROGRAMS.test(name)
-  const code = [...blocks.filter(({ language }) => language !== 'sql'), ...spans]
+  const code = [...blocks.filter(({ language }) => !['sql', 'py'].includes(language)), ...spans]
   for (const { text: source, line } of code) {
     for (const [, name = '', value = ''] of source.matchAll(
       /(?<![\w$.-])([A-Z][A-Z0-9_]+)(?:=([\w./:-]*))?/g,

@@ -131,9 +131,9 @@ const ORVAL = {
 const OPTIONS = [
   '--strict',
   '--noUncheckedIndexedAccess',
-  ...['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'],
-  ...['--module', 'esnext', '--moduleResolution', 'bundler', '--allowImportingTsExtensions', '--noEmit'],
-  ...['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')],
+  ...'--target es2022 --lib es2022,dom,dom.iterable --module esnext --moduleResolution bundler'.split(' '),
+  ...'--allowImportingTsExtensions --noEmit --types node --typeRoots'.split(' '),
+  join(ROOT, 'node_modules/@types'),
 ]
 
 test.each(IS_FULL ? GENERATORS : GENERATORS.slice(0, 1))(

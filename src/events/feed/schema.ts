@@ -55,6 +55,11 @@ const CHANGE_FIELDS = {
 }
 const { pet, changed, profile, order } = CHANGE_FIELDS
 const ANY_CHANGE = Type.Partial(Type.Object(CHANGE_FIELDS)).properties
+/** A later version can also add fields of pets. */
+export const FUTURE_CHANGE = {
+  ...ANY_CHANGE,
+  changed: Type.Optional(Type.Array(Type.String(), { description: 'The fields that changed.' })),
+}
 
 /** The fields of each type. */
 export const CHANGES: Record<EventType, Partial<typeof CHANGE_FIELDS>> = {
@@ -96,7 +101,7 @@ export const EVENT_UNION = openUnion(
     type,
     fields: { position, occurredAt, petId, ...fields, ...AUTHOR_FIELDS },
   })),
-  { name: 'FutureEvent', fields: { position, occurredAt, petId, ...ANY_CHANGE, ...AUTHOR_FIELDS } },
+  { name: 'FutureEvent', fields: { position, occurredAt, petId, ...FUTURE_CHANGE, ...AUTHOR_FIELDS } },
 )
 
 export const EVENT_SCHEMAS = [EventSchema, EventsSchema, ...EVENT_UNION.parts]

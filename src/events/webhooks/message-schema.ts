@@ -4,7 +4,7 @@ import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo } from '../../contract/named-schema.ts'
 import { nameOfType, openUnion } from '../../contract/open-union.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
-import { CHANGES } from '../feed/schema.ts'
+import { CHANGES, FUTURE_CHANGE } from '../feed/schema.ts'
 import { TEST_TYPE } from './rules.ts'
 
 const position = Type.String({ description: 'Position of the event in the feed.' })
@@ -37,7 +37,10 @@ const MESSAGE_UNION = openUnion(
     type,
     fields: messageOf(data),
   })),
-  { name: 'FutureMessage', fields: messageOf(Type.Partial(ALL_DATA).properties) },
+  {
+    name: 'FutureMessage',
+    fields: messageOf({ ...Type.Partial(ALL_DATA).properties, changed: FUTURE_CHANGE.changed }),
+  },
 )
 
 export const MESSAGE_SCHEMAS = [MessageOrderSchema, ...MESSAGE_UNION.parts]
