@@ -131,9 +131,9 @@ test('migrates, creates a key, serves the API, the console and the reference, an
   const environment = { DATABASE_URL, MIGRATION_DATABASE_URL: asOwner(DATABASE_URL) }
   const service = await startService(environment, { args: ['serve', '--migrate'], executable })
   const { stdout: apiKey } = await npx(['api-keys', 'create', '--name', 'web-shop'], environment)
-  const client = openTestClient({ origin: service.origin, apiKey: apiKey.trim() })
-  expect((await client.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
-  expect(await client.get('/pets')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] })
+  const api = openTestClient({ origin: service.origin, apiKey: apiKey.trim() })
+  expect((await api.post('/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201)
+  expect(await api.get('/pets')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] })
 
   const page = async (path: string) => {
     const response = await fetch(`${service.origin}${path}`)
@@ -148,6 +148,8 @@ test('migrates, creates a key, serves the API, the console and the reference, an
     const lengths = await Promise.all(scripts.map(async (script) => (await page(script)).length))
     expect(Math.max(...lengths), path).toBeGreaterThan(500_000)
   }
+  const client = Buffer.from(await (await fetch(`${service.origin}/client.tgz`)).arrayBuffer())
+  expect(client.equals(readFileSync(join(out, `petstore-client-${VERSION}.tgz`)))).toBe(true)
   expect(await (await fetch(`${service.adminOrigin}/metrics`)).text()).toContain(
     `petstore_build_info{version="${VERSION}"} 1`,
   )
