@@ -13,6 +13,7 @@ import { Shell } from './shell/shell.tsx'
 import { UnknownPage } from './shell/unknown-page.tsx'
 import { readFilters } from './pets/filters.ts'
 import { PetsPage } from './list/pets-page.tsx'
+import { readIds } from './cards/ids.ts'
 import { readRange } from './sales/range.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: UnknownPage })
@@ -69,6 +70,13 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
+const cards = createRoute({
+  getParentRoute,
+  path: '/cards',
+  validateSearch: readIds,
+  component: lazyRouteComponent(() => import('./cards/cards-page.tsx'), 'CardsPage'),
+})
+
 const more = createRoute({
   getParentRoute,
   path: '/more',
@@ -93,6 +101,7 @@ export const router = createRouter({
     importPets,
     webhooks,
     webhook,
+    cards,
     more,
     signIn,
   ]),

@@ -22,6 +22,7 @@ export const CONSOLE_PAGES = [
   '/import',
   '/webhooks',
   '/webhooks/:webhookId',
+  '/cards',
   '/more',
   SIGN_IN_PAGE,
 ] as const

@@ -22,12 +22,8 @@ test.each([
   expect(ageText(bornOn, TODAY)).toBe(text)
 })
 
-test('the card says breed, sex and age, and leaves out what is not known', () => {
-  expect(cardFacts({ breed: 'Beagle', sex: 'female', bornOn: '2026-09-20' }, TODAY)).toEqual([
-    'Beagle',
-    'Female',
-    '8 weeks, born 20 Sept 2026',
-  ])
+test('the card says sex and age, and leaves out what is not known', () => {
+  expect(cardFacts({ sex: 'female', bornOn: '2026-09-20' }, TODAY)).toEqual(['Female', '8 weeks'])
   expect(cardFacts({ sex: 'unknown' }, TODAY)).toEqual([])
   expect(bornText('2026-11-01', TODAY)).toBe('2 weeks, born 1 Nov 2026')
 })

@@ -38,6 +38,7 @@ const PAGES = [
   '/import',
   '/webhooks',
   '/more',
+  '/cards?ids=1,2,3',
   '/?add=true',
   '/pets/123456789',
 ]
@@ -173,6 +174,18 @@ test('the foot of a dialog is in the window of the smallest phone', async () => 
   const box = await add.boundingBox()
   expect(box && box.y + box.height).toBeLessThanOrEqual(568)
   await page.context().close()
+})
+
+test('eight cage cards fit on one page of A4', async () => {
+  const ids = Array.from({ length: 9 }, (_, index) => index + 1)
+  const pagesOf = async (count: number) => {
+    const { page } = await signIn(`/cards?ids=${ids.slice(0, count).join()}`)
+    await expect.poll(() => page.getByRole('listitem').count()).toBe(count)
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
+    await page.context().close()
+    return pdf.match(/\/Type\s*\/Page\b/g)?.length
+  }
+  expect([await pagesOf(8), await pagesOf(9)]).toEqual([1, 2])
 })
 
 test('works on plain http under another host name, where browsers have fewer functions', async () => {

@@ -4,9 +4,10 @@ import { Button, Kbd, Menu, Text, Title } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import type { VersionedPet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
+import { ButtonLink } from '../layout/button-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { DeleteIcon, EditIcon, PetsIcon, PrintIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
@@ -20,7 +21,6 @@ import { BackToList } from './back-to-list.tsx'
 import { History } from './history.tsx'
 import { PetFacts } from './pet-facts.tsx'
 import { PetNeighbours } from './pet-neighbours.tsx'
-import { PrintCard } from './print-card.tsx'
 import { SaleState } from './sale-state.tsx'
 import { useCanDelete } from './use-can-delete.ts'
 
@@ -72,7 +72,6 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
   const category = categoryName(categories, pet.categoryId)
   return (
     <>
-      <PrintCard pet={pet} category={category} profile={profile} />
       <Head petId={pet.id}>
         <PetButtons pet={pet} />
       </Head>
@@ -101,20 +100,21 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
 function PetButtons({ pet }: { pet: VersionedPet }) {
   const canWrite = useScopes().has('pets:write')
   const canDelete = useCanDelete(pet)
+  const navigate = useNavigate()
   const [isEditing, edit] = useDisclosure()
   const [isDeleting, remove] = useDisclosure()
   useHotkeys([['e', () => canWrite && edit.open()]])
   return (
     <>
-      <Button
+      <ButtonLink
+        to="/cards"
+        search={{ ids: [pet.id] }}
         variant="subtle"
         className="only-desk"
         leftSection={<PrintIcon size={16} />}
-        aria-label="Print a card"
-        onClick={() => window.print()}
       >
         Card
-      </Button>
+      </ButtonLink>
       {canWrite && (
         <Button
           variant="subtle"
@@ -128,7 +128,10 @@ function PetButtons({ pet }: { pet: VersionedPet }) {
         </Button>
       )}
       <MenuButton label={`More for ${pet.name}`}>
-        <Menu.Item leftSection={<PrintIcon />} onClick={() => window.print()}>
+        <Menu.Item
+          leftSection={<PrintIcon />}
+          onClick={() => void navigate({ to: '/cards', search: { ids: [pet.id] } })}
+        >
           Print a card
         </Menu.Item>
         {canDelete && (

@@ -9,7 +9,6 @@ export const SEXES = NEW_PET_PROFILE.sex.enum
 export type Sex = (typeof SEXES)[number]
 
 export interface Facts {
-  breed?: string | undefined
   sex?: Sex | undefined
   /** A date without a time, such as "2026-08-14". */
   bornOn?: string | undefined
@@ -82,13 +81,10 @@ export function bornText(bornOn: string, today: string): string {
   return `${ageText(bornOn, today)}, born ${dateText(`${bornOn}T00:00`)}`
 }
 
-/** What the card for the cage says below the price. */
-export function cardFacts({ breed, sex, bornOn }: Facts, today: string): string[] {
-  return [
-    breed,
-    sex === undefined || sex === 'unknown' ? undefined : sexText(sex),
-    bornOn && bornText(bornOn, today),
-  ].filter((text) => text !== undefined)
+/** What the card for the cage says below the breed. */
+export function cardFacts({ sex, bornOn }: Facts, today: string): string[] {
+  const sexIfKnown = sex === undefined || sex === 'unknown' ? undefined : sexText(sex)
+  return [sexIfKnown, bornOn && ageText(bornOn, today)].filter((text) => text !== undefined)
 }
 
 /** Completed months. A pet that was born on the 31st is a month old on the first day after a shorter month. */

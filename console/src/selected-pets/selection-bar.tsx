@@ -5,6 +5,8 @@ import type { Pet } from '@petstore/client'
 import { useHotkeys } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useRef, useState } from 'react'
+import { CARDS_MAX } from '../cards/ids.ts'
+import { ButtonLink } from '../layout/button-link.tsx'
 import type { PetSearch } from '../pets/filters.ts'
 import { petListQuery } from '../pets/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -52,6 +54,14 @@ export function SelectionBar({ filters }: { filters: PetSearch }) {
             </Button>
           </Group>
           <Group gap={4} wrap="nowrap" ref={actions}>
+            <ButtonLink
+              to="/cards"
+              search={{ ids: [...selected.keys()].slice(0, CARDS_MAX) }}
+              size="sm"
+              variant="subtle"
+            >
+              <Label text="Cage cards" onPhone="Cards" />
+            </ButtonLink>
             {allowed.map(({ action, label, onPhone }) => (
               <Button
                 key={action}

@@ -21,6 +21,8 @@ export const KEYS = {
   /** The same for pets of a list. Their ids follow. */
   profileLists: ['profiles'] as const,
   profileList: (petIds: string[]) => ['profiles', petIds] as const,
+  /** The pets and profiles of cage cards. Their ids follow. */
+  cards: (petIds: string[]) => ['cards', petIds] as const,
   /** The pets that have a chip number. */
   chip: (chipNumber: string) => ['chip', chipNumber] as const,
   /** Whether the pets of a file are in the list already. */

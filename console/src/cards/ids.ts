@@ -1,0 +1,15 @@
+// The pets whose cards are printed, in the address of the page.
+import { isId } from '../pets/filters.ts'
+
+/** More would be a book. The address stays short enough for every browser. */
+export const CARDS_MAX = 200
+
+export interface CardsSearch {
+  ids: string[]
+}
+
+/** Reads ids that are separated by commas, and ignores what is none. */
+export function readIds(search: Record<string, unknown>): CardsSearch {
+  const ids = String(search['ids'] ?? '').split(',')
+  return { ids: [...new Set(ids.filter(isId))].slice(0, CARDS_MAX) }
+}
