@@ -10,6 +10,6 @@ export interface CardsSearch {
 
 /** Reads ids that are separated by commas, and ignores what is none. */
 export function readIds(search: Record<string, unknown>): CardsSearch {
-  const ids = String(search['ids'] ?? '').split(',')
+  const ids = [search['ids']].flat().join(',').split(',')
   return { ids: [...new Set(ids.filter(isId))].slice(0, CARDS_MAX) }
 }
