@@ -9,13 +9,14 @@ export type IdInput = string | number | bigint
 /** Availability of a pet. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
-/** The pet to create. `status` defaults to `available`. Fields that it does not have are ignored; the header `Petstore-Ignored-Fields` names them. */
+/** The pet to create. `status` defaults to `available`. `profile` is stored together with the pet, as by `putPetProfile`. Other fields are ignored; the header `Petstore-Ignored-Fields` names them. */
 export interface NewPet {
   /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
   name: string
   /** Id of the category that the pet belongs to. */
   categoryId: IdInput
   status?: PetStatus | undefined
+  profile?: NewPetProfile | undefined
 }
 
 /** A pet in the catalogue. */

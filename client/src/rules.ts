@@ -7,6 +7,16 @@ export const NEW_PET = {
   status: { enum: ["available","pending","sold"] },
 } as const
 
+export const NEW_PET_PROFILE = {
+  price: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
+  breed: { minLength: 1, maxLength: 100, pattern: "\\S", format: "single-line" },
+  sex: { enum: ["female","male","unknown"] },
+  bornOn: { format: "date" },
+  chipNumber: { minLength: 1, maxLength: 40, pattern: "^[0-9A-Za-z]+$" },
+  description: { minLength: 1, maxLength: 2000, pattern: "\\S", format: "multi-line" },
+} as const
+
 export const PET_CHANGE = {
   name: { minLength: 1, maxLength: 500, pattern: "\\S" },
   categoryId: { minimum: 1, format: "int64" },
@@ -22,16 +32,6 @@ export const PET_TO_CREATE = {
   name: { minLength: 1, maxLength: 500, pattern: "\\S" },
   categoryId: { minimum: 1, format: "int64" },
   status: { enum: ["available","pending","sold"] },
-} as const
-
-export const NEW_PET_PROFILE = {
-  price: { maxLength: 15, format: "amount" },
-  currency: { maxLength: 3, format: "currency" },
-  breed: { minLength: 1, maxLength: 100, pattern: "\\S", format: "single-line" },
-  sex: { enum: ["female","male","unknown"] },
-  bornOn: { format: "date" },
-  chipNumber: { minLength: 1, maxLength: 40, pattern: "^[0-9A-Za-z]+$" },
-  description: { minLength: 1, maxLength: 2000, pattern: "\\S", format: "multi-line" },
 } as const
 
 export const PET_TO_UPDATE = {

@@ -100,7 +100,13 @@ function factText(
   return name === 'price' && text !== undefined ? `${text} ${currency}` : text
 }
 
-function factOption(name: FactName): Option {
+/** The facts among the options; undefined without one. */
+export function givenProfile(options: NewPetProfile): NewPetProfile | undefined {
+  const given = WRITABLE_NAMES.filter((name) => options[name] !== undefined)
+  return given.length === 0 ? undefined : Object.fromEntries(given.map((name) => [name, options[name]]))
+}
+
+export function factOption(name: FactName): Option {
   const { value = '<text>', help } = FACTS[name]
   const option = new Option(`--${columnOf(name).replaceAll('_', '-')} ${value}`, help)
   const rules = NEW_PET_PROFILE[name]

@@ -1,13 +1,13 @@
 // `petstore pets`: calls a running service to list, show, add, change and delete pets. pet-profiles.ts has their profiles.
 import { type Command, Option } from 'commander'
-import type { HistoryEntry, Pet, PetStatus } from '../../client/src/petstore.ts'
+import type { HistoryEntry, NewPetProfile, Pet, PetStatus } from '../../client/src/petstore.ts'
 import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../client/src/rules.ts'
 import { PET_STATUSES } from '../contract/pet-status.ts'
-import { PROFILE_FIELD_NAMES } from '../contract/profile-fields.ts'
+import { PROFILE_FIELD_NAMES, WRITABLE_NAMES } from '../contract/profile-fields.ts'
 import { addChange } from './pet-changes.ts'
 import { addPetExport } from './pet-export.ts'
 import { addPetFilters, type PetFilterOptions, petQuery } from './pet-filters.ts'
-import { addProfiles } from './pet-profiles.ts'
+import { addProfiles, factOption, givenProfile } from './pet-profiles.ts'
 import {
   collectIds,
   lengthText,
@@ -67,7 +67,7 @@ const CHANGEABLE = [
   ...PROFILE_FIELD_NAMES,
 ] as const satisfies (keyof NonNullable<HistoryEntry['to']>)[]
 
-interface AddOptions extends RemoteOptions {
+interface AddOptions extends RemoteOptions, NewPetProfile {
   category?: bigint
   status?: PetStatus
 }
@@ -142,21 +142,27 @@ function addAdd(pets: Command): void {
     .addOption(
       new Option('--status <status>', 'status of the pet; available if not set').choices(PET_STATUSES),
     )
-    .action((name: string | undefined, parsed: AddOptions) => {
-      const required = requireArguments(add, { '<name>': name, '--category <id>': parsed.category })
-      const pet = { name: required['<name>'], categoryId: required['--category <id>'], status: parsed.status }
-      const options = withIdempotencyKey(parsed)
-      return callService(options, async ({ store, call }) => {
-        const { idempotencyKey } = options
-        const { etag: _etag, ...added } = await store.pets.create(pet, { ...call, idempotencyKey })
-        if (options.json) return print(toJson(added))
-        say(`Added ${visible(added.name)}, ${added.status}, to category ${added.categoryId}. Its id:`)
-        print(added.id)
-      })
+  for (const name of WRITABLE_NAMES) add.addOption(factOption(name))
+  add.action((name: string | undefined, parsed: AddOptions) => {
+    const required = requireArguments(add, { '<name>': name, '--category <id>': parsed.category })
+    const pet = {
+      name: required['<name>'],
+      categoryId: required['--category <id>'],
+      status: parsed.status,
+      profile: givenProfile(parsed),
+    }
+    const options = withIdempotencyKey(parsed)
+    return callService(options, async ({ store, call }) => {
+      const { idempotencyKey } = options
+      const { etag: _etag, ...added } = await store.pets.create(pet, { ...call, idempotencyKey })
+      if (options.json) return print(toJson(added))
+      say(`Added ${visible(added.name)}, ${added.status}, to category ${added.categoryId}. Its id:`)
+      print(added.id)
     })
+  })
   addIdempotencyKey(add, 'pet')
   addRemoteOptions(add, [
-    'petstore pets add Biscuit --category 1',
+    'petstore pets add Biscuit --category 1 --price 129.00 --breed Beagle',
     'petstore pets add "Rex, the great" --category 2 --status pending --idempotency-key delivery-17/3',
   ])
 }

@@ -36,6 +36,18 @@ test('add --json prints the pet as the API returns it', async () => {
   expect(await api.findPet(id)).toEqual(pet)
 })
 
+test('add stores the given facts with the pet', async () => {
+  const added = await run('pets', 'add', 'Rex', '--category', '7', '--price', '129.00', '--breed', 'Pug')
+  expect(added.code).toBe(0)
+  const id = Number(added.stdout)
+  expect((await api.get(`/pets/${id}/profile`)).body).toEqual({
+    petId: id,
+    price: '129.00',
+    currency: 'EUR',
+    breed: 'Pug',
+  })
+})
+
 test('add creates one pet if it is run twice with the same --idempotency-key, and rejects the key for another pet', async () => {
   const args = ['pets', 'add', 'Twin', '--category', '8', '--idempotency-key', 'delivery 17/3']
   const [first, second] = [await run(...args), await run(...args)]

@@ -137,8 +137,9 @@ test('the commands for users have an option for every parameter and field of the
   ])
   const filters = ['--pet', '--status', '--sort', '--closed-from', '--closed-to']
   expect(optionsOf('orders list')).toEqual([...filters, '--limit', '--all', ...common])
-  expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status'])
-  expect(optionsOf('pets add')).toEqual(['--category', '--status', '--idempotency-key', ...common])
+  expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status', 'profile'])
+  const facts = ['--price', '--currency', '--breed', '--sex', '--born-on', '--chip-number', '--description']
+  expect(optionsOf('pets add')).toEqual(['--category', '--status', ...facts, '--idempotency-key', ...common])
   expect(fieldsOf('PetChange')).toEqual(['name', 'categoryId', 'status', 'reason'])
   const change = ['--name', '--category', '--status', '--reason', '--if-match']
   expect(optionsOf('pets update')).toEqual([...change, ...common])

@@ -55,6 +55,67 @@ test('ignores unknown fields, does not return them, and names them in a header',
   expect(headers.get('petstore-ignored-fields')).toBe('age, tags, Status, gr%C3%B6%C3%9Fe%2C%20cm')
 })
 
+describe('a profile', () => {
+  const profile = { price: '129.00', breed: 'Beagle', bornOn: '2025-05-31', description: 'a\n"b"' }
+
+  test('is stored together with the pet, as if it had been sent later', async () => {
+    const pet = newPet()
+    const { status, body, headers } = await petstore.post('/pets', { ...pet, profile })
+    expect(status).toBe(201)
+    const { id } = body as Pet
+    expect(body).toEqual({ ...pet, status: 'available', id })
+    expect(headers.get('etag')).toBe('"1"')
+    expect(headers.has('petstore-ignored-fields')).toBe(false)
+    const stored = await petstore.get(`/pets/${id}/profile`)
+    expect(stored.body).toEqual({ petId: id, currency: 'EUR', ...profile })
+    expect(stored.headers.get('etag')).toBe('"1"')
+    expect((await petstore.get(`/pets/${id}/history`)).body).toMatchObject([
+      { event: 'updated', to: { ...profile, currency: 'EUR' } },
+      { event: 'created' },
+    ])
+  })
+
+  test('without a fact stores nothing', async () => {
+    const { body } = await petstore.post('/pets', { ...newPet(), profile: {} })
+    const stored = await petstore.get(`/pets/${(body as Pet).id}/profile`)
+    expect(stored.headers.get('etag')).toBe('"0"')
+  })
+
+  test('belongs to the request of an Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const pet = newPet()
+    const first = await petstore.post('/pets', { ...pet, profile }, headers)
+    const second = await petstore.post('/pets', { ...pet, profile }, headers)
+    expect(second.body).toEqual(first.body)
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    const { id } = first.body as Pet
+    expect((await petstore.get(`/pets/${id}/profile`)).body).toMatchObject(profile)
+    const others = [undefined, { ...profile, breed: 'Pug' }]
+    for (const other of others)
+      expect((await petstore.post('/pets', { ...pet, profile: other }, headers)).body).toMatchObject({
+        code: 'idempotency_key_reused',
+      })
+  })
+
+  test.each([
+    ['profile', 'wrong_type', null],
+    ['profile', 'wrong_type', 'Beagle'],
+    ['profile.bred', 'unknown_field', { bred: 'Beagle' }],
+    ['profile.breed', 'wrong_type', { breed: null }],
+    ['profile.price', 'invalid_format', { price: '129' }],
+    ['profile.bornOn', 'out_of_range', { bornOn: '9999-01-01' }],
+    ['profile.currency', 'currency_mismatch', { price: '129.00', currency: 'USD' }],
+  ])('with the fault %s %s creates no pet (400)', async (field, code, faulty) => {
+    const pet = newPet()
+    const { status, body } = await petstore.post('/pets', { ...pet, profile: faulty })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      details: [{ field, code, message: expect.stringContaining(field) as string }],
+    })
+    expect(petsOf(await petstore.get(`/pets?categoryId=${pet.categoryId}`))).toEqual([])
+  })
+})
+
 test('names at most ten ignored fields, the start of a long name, and none if there are none', async () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `field${index}`)
   const many = await petstore.post('/pets', {

@@ -56,8 +56,8 @@ export const PET_CHANGE_DEFECTS: readonly Defect[] = [
   {
     name: 'the fingerprint of many changes leaves out the profiles',
     file: RULES,
-    find: "?? 'available', ...facts]",
-    replace: "?? 'available']",
+    find: 'status, ...givenFacts(profile)]',
+    replace: 'status]',
     test: CONTRACT_TEST,
     title: 'reject a request with the same key and',
   },
@@ -105,7 +105,7 @@ export const PET_CHANGE_DEFECTS: readonly Defect[] = [
   {
     name: 'many creates accept an unnamed category with CATEGORIES=strict',
     file: RULES,
-    find: '        await requireCategory(change.values.categoryId, facts.allowsCategory)\n',
+    find: '        await requireCategory(categoryId, facts.allowsCategory)\n',
     replace: '',
     test: TEST,
   },

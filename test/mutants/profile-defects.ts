@@ -69,6 +69,27 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
     test: CONTRACT_TEST,
   },
   {
+    name: 'a pet is created before its profile is checked',
+    file: RULES,
+    find: '    const details = profileFaults(fields, currency, now)\n    if (details.length > 0) throw',
+    replace: '    const details = profileFaults(fields, currency, now)\n    if (details.length > 99) throw',
+    test: 'test/contract/create-pet.test.ts',
+  },
+  {
+    name: 'the fingerprint of createPet leaves out the profile',
+    file: 'src/store/pets/pets.ts',
+    find: 'values: [name, categoryId, status, ...givenFacts(fields)]',
+    replace: 'values: [name, categoryId, status]',
+    test: 'test/contract/create-pet.test.ts',
+  },
+  {
+    name: 'the profile of a new pet has the actor of the connection',
+    file: EVENTS,
+    find: 'cross join lateral (select pets.created_at = now()) as creation (is_new)',
+    replace: 'cross join lateral (select false) as creation (is_new)',
+    test: 'test/store/pets-create.test.ts',
+  },
+  {
     name: 'a profile survives its pet',
     file: 'migrations/0001_pets.sql',
     find: 'pet_id bigint primary key references pets (id) on delete cascade',

@@ -47,7 +47,7 @@ async function createWebhook(): Promise<string> {
 
 const CASES: Record<string, Case> = {
   createPet: {
-    body: () => ({ name: 'Rex', categoryId: 1, status: 'pending' }),
+    body: () => ({ name: 'Rex', categoryId: 1, status: 'pending', profile: {} }),
     send: (body) => api.post('/pets', body),
     status: 201,
   },

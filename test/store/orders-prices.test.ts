@@ -1,7 +1,7 @@
 // The price of an order: given by the caller, or taken from the profile of the pet, at placing and at completing.
 import { describe, expect, test } from 'vitest'
 import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
-import { lockPet } from '../../src/store/pets/queries.ts'
+import { lockPet } from '../../src/store/holds/queries.ts'
 import { type Order, openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { untilBlocked } from '../support/database.ts'

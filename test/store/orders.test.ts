@@ -1,6 +1,6 @@
 // /v1/store/orders: placing, completing and cancelling orders.
 import { describe, expect, test } from 'vitest'
-import { lockPet } from '../../src/store/pets/queries.ts'
+import { lockPet } from '../../src/store/holds/queries.ts'
 import { NOT_IDS, type Order, openApiFixture, openApiFixtureOn, UNKNOWN_ID } from '../support/api-fixture.ts'
 import { untilBlocked } from '../support/database.ts'
 import { faultyFields } from '../support/pets.ts'

@@ -1,5 +1,6 @@
 // createPet: the tests that need the database or a setting. Tests that need only HTTP are in test/contract/create-pet.test.ts.
 import { expect, test } from 'vitest'
+import { openPetTable } from '../../src/store/pets/table.ts'
 import { upsertCategories } from '../../src/store/categories/queries.ts'
 import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
@@ -29,4 +30,44 @@ test('stores the API key, the time and the request id with which a pet was creat
     [(body as { id: number }).id],
   )
   expect(row).toEqual({ name: 'test', request_id: headers.get('x-request-id'), recent: true })
+})
+
+test('creates of several callers share a statement, and the profile of each has its actor and follows its pet', async () => {
+  const [key] = await sql<{ id: string }>(databaseUrl, 'select id::text from api_keys limit 1')
+  const createdBy = BigInt((key as { id: string }).id)
+  const sizes: number[] = []
+  const table = openPetTable(db, true, 4, (_kind, size) => sizes.push(size))
+  const create = (requestId: string, profile?: { breed: string }) =>
+    table.insertPet({ name: requestId, categoryId: 1n, status: 'sold', createdBy, requestId, profile })
+  const first = create('alone')
+  const [one, two, three] = await Promise.all([
+    create('one', { breed: 'Pug' }),
+    create('two'),
+    create('three', { breed: 'Beagle' }),
+  ])
+  await first
+  expect(sizes).toEqual([1, 3])
+  const events = await sql(
+    databaseUrl,
+    `select type, pet_id::bigint as "petId", request_id as "requestId", key_id = $1 as "isCaller"
+      from outbox cross join unnest(pet_ids, request_ids, api_key_ids) as event (pet_id, request_id, key_id)
+      where pet_id = any($2::bigint[]) order by outbox.id, pet_id`,
+    [createdBy, [one, two, three]],
+  )
+  const seen = events.map(({ type, petId, requestId, isCaller }) => [
+    type,
+    BigInt(petId as string),
+    requestId,
+    isCaller,
+  ])
+  expect(seen).toEqual([
+    ['pet.created', one, 'one', true],
+    ['pet.created', two, 'two', true],
+    ['pet.created', three, 'three', true],
+    ['pet.profile_updated', one, 'one', true],
+    ['pet.profile_updated', three, 'three', true],
+  ])
+  const history = (await petstore.get(`/pets/${three}/history`)).body as { at: string; requestId: string }[]
+  expect(history.map(({ requestId }) => requestId)).toEqual(['three', 'three'])
+  expect(history[0]?.at).toBe(history[1]?.at)
 })

@@ -177,7 +177,7 @@ async function commitBatch(
 ): Promise<ImportState> {
   await client.query('begin')
   if (batch.profiles.length > 0) {
-    await copyPetsWithProfiles(client, { ...batch, requestId: requestIdOf(source) }, onSent)
+    await copyPetsWithProfiles(client, batch, onSent)
   } else if (batch.lines.length > 0) await copyPetsFrom(client, batch.lines, onSent)
   const state: ImportState = {
     ...before,

@@ -83,7 +83,7 @@ export async function finishImport(client: Client, source: string): Promise<void
  */
 export async function copyPetsWithProfiles(
   client: Client,
-  { lines, profiles, requestId }: { lines: Buffer; profiles: readonly ProfileLine[]; requestId: string },
+  { lines, profiles }: { lines: Buffer; profiles: readonly ProfileLine[] },
   onSent: () => void,
 ): Promise<void> {
   // Line breaks in values are escaped.
@@ -99,8 +99,6 @@ export async function copyPetsWithProfiles(
     Buffer.from(withIds),
     onSent,
   )
-  // For the events of the profiles. Those of the pets have the column request_id.
-  await client.query(`select set_config('petstore.request_id', $1, true)`, [requestId])
   const profileLines = profiles.map(({ row, text }) => `${rows[row]?.id}\t${text}\n`).join('')
   await copyLines(
     client,

@@ -5,6 +5,45 @@ import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Tx, Writer } from '../../db/database.ts'
 import { historyInsert } from '../history/queries.ts'
 
+/** A pet while this transaction holds its lock. */
+export interface LockedPet {
+  id: bigint
+  name: string
+  categoryId: bigint
+  status: PetStatus
+  version: number
+}
+
+const LOCKED_COLUMNS = 'id, name, category_id as "categoryId", status, version'
+
+/**
+ * Locks the pet until the transaction ends. A transaction that changes a pet and an existing order for that pet locks
+ * the pet first, which prevents deadlocks.
+ */
+export async function lockPet(tx: Tx, id: bigint): Promise<LockedPet | undefined> {
+  const [pet] = await tx.write<LockedPet>({
+    name: 'lock_pet',
+    bounded: 'by unique keys',
+    text: `select ${LOCKED_COLUMNS} from pets where id = $1 for update`,
+    values: [id],
+  })
+  return pet
+}
+
+/**
+ * Variant of lockPet for a buyer whose insertOrder found the pet unavailable. Several buyers may hold the shared lock
+ * that insertOrder takes. With `for update`, they would deadlock.
+ */
+export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<LockedPet | undefined> {
+  const [pet] = await tx.write<LockedPet>({
+    name: 'lock_pet_among_buyers',
+    bounded: 'by unique keys',
+    text: `select ${LOCKED_COLUMNS} from pets where id = $1 for no key update`,
+    values: [id],
+  })
+  return pet
+}
+
 /** Returns the open order for a locked pet, and whether the order has expired according to the database's clock. */
 export async function findHold(
   tx: Tx,

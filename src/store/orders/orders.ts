@@ -14,7 +14,7 @@ import { parseDateTime } from '../../values/date-time.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
 import { changePetStatus, releaseExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
-import { lockPet, lockPetAmongBuyers } from '../pets/queries.ts'
+import { lockPet, lockPetAmongBuyers } from '../holds/queries.ts'
 import type { Pet } from '../pets/schema.ts'
 import { findPetProfile } from '../profiles/queries.ts'
 import {

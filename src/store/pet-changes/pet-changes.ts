@@ -5,26 +5,18 @@
 import type { Actor } from '../../contract/actor.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError, type ErrorDetail, errorBody } from '../../contract/errors.ts'
-import { WRITABLE_NAMES } from '../../contract/profile-fields.ts'
 import type { Db, Tx } from '../../db/database.ts'
-import { currencyOf } from '../../contract/price.ts'
 import { stringifyJson } from '../../values/json.ts'
 import { findCategoriesByIds } from '../categories/queries.ts'
 import { insertHistories } from '../history/queries.ts'
 import { endExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { decideUpdate, type PetFacts, type PetUpdate, requireCategory } from '../pets/pets.ts'
-import { insertPets } from '../pets/queries.ts'
+import { insertNewPets } from '../pets/new-pets.ts'
+import type { PetToInsert } from '../pets/queries.ts'
 import type { VersionedPet } from '../pets/schema.ts'
-import { decideProfile, profileFaults } from '../profiles/profiles.ts'
-import {
-  deletePets,
-  findHolds,
-  findPetsWithOrders,
-  insertPetProfiles,
-  lockPets,
-  updatePets,
-} from './queries.ts'
+import { givenFacts, newProfile } from '../profiles/profiles.ts'
+import { deletePets, findHolds, findPetsWithOrders, lockPets, updatePets } from './queries.ts'
 import type { PetChangeResult, PetToCreate, PetToDelete, PetToUpdate } from './schema.ts'
 
 /** A change whose values have been checked. */
@@ -100,11 +92,8 @@ function petIdOf(change: CheckedChange): unknown {
 function valuesOf(change: CheckedChange): unknown[] {
   switch (change.kind) {
     case 'create': {
-      const { name, categoryId, status, profile = {} } = change.values
-      // Only the given facts, by their names: a new fact changes no fingerprint of a request without it.
-      const given = WRITABLE_NAMES.filter((fact) => profile[fact] !== undefined).toSorted()
-      const facts = given.flatMap((fact) => [fact, profile[fact]])
-      return ['create', name, categoryId, status ?? 'available', ...facts]
+      const { name, categoryId, status = 'available', profile } = change.values
+      return ['create', name, categoryId, status, ...givenFacts(profile)]
     }
     case 'update': {
       const { petId, version, name, categoryId, status, reason } = change.values
@@ -128,7 +117,7 @@ interface Facts extends PetFacts {
 
 /** What a change writes. */
 type Decision =
-  | { write: 'create'; pet: PetToCreate }
+  | { write: 'create'; pet: PetToInsert }
   | { write: 'update'; update: PetUpdate }
   | { write: 'delete'; petId: bigint }
   | { write: 'nothing'; result: PetChangeResult }
@@ -143,7 +132,6 @@ async function makeChanges(
   const created = await createPets(
     tx,
     decisions.flatMap((decision) => (decision.write === 'create' ? [decision.pet] : [])),
-    options,
   )
   const updates = decisions.flatMap((decision) => (decision.write === 'update' ? [decision.update] : []))
   if (updates.length > 0) {
@@ -221,10 +209,13 @@ async function releaseExpiredHolds(
 async function decide(change: CheckedChange, facts: Facts, options: ChangePetsOptions): Promise<Decision> {
   try {
     switch (change.kind) {
-      case 'create':
-        await requireCategory(change.values.categoryId, facts.allowsCategory)
-        requireProfile(change.values, options)
-        return { write: 'create', pet: change.values }
+      case 'create': {
+        const { name, categoryId, status = 'available', profile } = change.values
+        await requireCategory(categoryId, facts.allowsCategory)
+        const { apiKeyId: createdBy, requestId } = options.actor
+        const toInsert = { name, categoryId, status, createdBy, requestId }
+        return { write: 'create', pet: { ...toInsert, profile: newProfile(profile, options) } }
+      }
       case 'update': {
         const { petId, version, ...fields } = change.values
         const pet = findLocked(facts, petId)
@@ -259,52 +250,14 @@ function isVersion(expected: number | undefined): (version: number) => boolean {
   return (version) => expected === undefined || version === expected
 }
 
-function requireProfile({ profile = {} }: PetToCreate, { currency, now }: ChangePetsOptions): void {
-  const faults = profileFaults(profile, currency, now)
-  if (faults.length > 0) throw new AppError('invalid_body', { details: inProfile(faults) })
-  try {
-    currencyOf(profile, {}, currency)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw new AppError(error.code, { details: inProfile(error.details ?? []) })
-  }
-}
-
-function inProfile(details: readonly ErrorDetail[]): ErrorDetail[] {
-  return details.map((detail) => ({
-    ...detail,
-    field: `profile.${detail.field}`,
-    message: `profile.${detail.message}`,
-  }))
-}
-
-async function createPets(
-  tx: Tx,
-  pets: readonly PetToCreate[],
-  { actor, currency }: ChangePetsOptions,
-): Promise<VersionedPet[]> {
+async function createPets(tx: Tx, pets: readonly PetToInsert[]): Promise<VersionedPet[]> {
   if (pets.length === 0) return []
-  const rows = pets.map(({ name, categoryId, status = 'available' }) => ({ name, categoryId, status }))
-  const made = { createdBy: actor.apiKeyId, requestId: actor.requestId }
-  const ids = await insertPets(
-    tx,
-    rows.map((row) => ({ ...row, ...made })),
-  )
-  const created = ids.map((id, index) => ({ id, ...(rows[index] as (typeof rows)[number]), version: 1 }))
-  const profiles = created.flatMap(
-    ({ id }, index) => decideProfile({ petId: id }, pets[index]?.profile ?? {}, currency) ?? [],
-  )
-  if (profiles.length > 0) {
-    await insertPetProfiles(
-      tx,
-      profiles.map(({ profile }) => profile),
-      actor,
-    )
-    await insertHistories(
-      tx,
-      profiles.map(({ entry }) => entry),
-      actor,
-    )
-  }
-  return created
+  const ids = await insertNewPets(tx, pets)
+  return pets.map(({ name, categoryId, status }, index) => ({
+    id: ids[index] as bigint,
+    name,
+    categoryId,
+    status,
+    version: 1,
+  }))
 }

@@ -4,8 +4,6 @@ import type { Actor } from '../../contract/actor.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Pet, VersionedPet } from '../pets/schema.ts'
-import { WRITTEN_COLUMNS, writtenValues } from '../profiles/queries.ts'
-import type { PetProfile } from '../profiles/schema.ts'
 
 /**
  * Locks the pets until the transaction ends, in the order of their ids: two requests that name the same pets cannot deadlock.
@@ -74,22 +72,5 @@ export async function deletePets(tx: Tx, ids: readonly bigint[], actor: Actor): 
     name: 'delete_pets',
     text: `delete from pets using ${actorFrom(2)} where id = any($1::bigint[])`,
     values: [ids, ...actorValues(actor)],
-  })
-}
-
-/** Writes the first profiles of pets. */
-export async function insertPetProfiles(
-  tx: Tx,
-  profiles: readonly PetProfile[],
-  actor: Actor,
-): Promise<void> {
-  await tx.write({
-    name: 'insert_pet_profiles',
-    bounded: 'by the given rows',
-    text: `insert into pet_profiles (pet_id, ${WRITTEN_COLUMNS})
-      select input.pet_id, ${WRITTEN_COLUMNS} from unnest($1::bigint[], $2::jsonb[]) as input (pet_id, fields)
-      cross join jsonb_populate_record(null::pet_profiles, fields)
-      cross join ${actorFrom(3)}`,
-    values: [profiles.map(({ petId }) => petId), profiles.map(writtenValues), ...actorValues(actor)],
   })
 }

@@ -4,7 +4,6 @@ import type { ErrorBody } from '../../contract/errors.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { NewPetSchema, PetChangeSchema, PetSchema } from '../pets/schema.ts'
-import { NewPetProfileRef } from '../profiles/schema.ts'
 
 /** Bounds the locks and the time of the transaction. */
 const CHANGES_MAX = 100
@@ -21,7 +20,7 @@ const version = Type.Optional(
 )
 
 const PetToCreateSchema = Type.Object(
-  { ...NewPetSchema.properties, profile: Type.Optional(NewPetProfileRef) },
+  { ...NewPetSchema.properties },
   {
     $id: 'PetToCreate',
     additionalProperties: false,

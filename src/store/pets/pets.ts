@@ -10,8 +10,9 @@ import { findCategoriesByIds } from '../categories/queries.ts'
 import { type Change, insertHistory } from '../history/queries.ts'
 import type { ChangedFields } from '../history/schema.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
-import { findHold, hasOrders } from '../holds/queries.ts'
+import { findHold, hasOrders, lockPet } from '../holds/queries.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
+import { givenFacts, newProfile } from '../profiles/profiles.ts'
 import type { PetTable } from './table.ts'
 import { FILTER_NAMES, hasOtherFilters, indexedFilters, type PetFilters } from './filters.ts'
 import {
@@ -19,7 +20,6 @@ import {
   findMatchingPets,
   findFilteredPetsByIds,
   findPetsByName,
-  lockPet,
   type NameSearch,
   petsByName,
   petsByWord,
@@ -128,16 +128,20 @@ export interface CreatePetOptions {
   caller: Pick<Caller, 'id' | 'ownerId'>
   requestId: string
   idempotencyKey: string | undefined
+  /** The currency of the store. */
+  currency: string
+  now: Date
   allowsCategory: PetFacts['allowsCategory']
 }
 
 export async function createPet(
   { insertPet, insertPetOnce }: PetTable,
-  { name, categoryId, status = 'available' }: NewPet,
-  { caller, requestId, idempotencyKey, allowsCategory }: CreatePetOptions,
+  { name, categoryId, status = 'available', profile: fields }: NewPet,
+  { caller, requestId, idempotencyKey, currency, now, allowsCategory }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
   await requireCategory(categoryId, allowsCategory)
-  const toInsert = { name, categoryId, status, createdBy: caller.id, requestId }
+  const profile = newProfile(fields, { currency, now })
+  const toInsert = { name, categoryId, status, createdBy: caller.id, requestId, profile }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
   if (idempotencyKey === undefined) return { pet: asPet(await insertPet(toInsert)), replayed: false }
@@ -146,7 +150,7 @@ export async function createPet(
     ownerId: caller.ownerId,
     key: idempotencyKey,
     operation: 'createPet',
-    values: [name, categoryId, status],
+    values: [name, categoryId, status, ...givenFacts(fields)],
   }
   const outcome = await insertPetOnce({ idempotent, pet: toInsert })
   // A retry sends the same values, so the id is the only part of the response that needs to be stored.

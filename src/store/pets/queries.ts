@@ -5,6 +5,9 @@ import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
+import type { ProfileFields } from '../../contract/profile-fields.ts'
+import { historyInsert } from '../history/queries.ts'
+import { WRITTEN_COLUMNS, writtenValues } from '../profiles/queries.ts'
 import { filterCondition, filterValues, type PetFilters } from './filters.ts'
 import type { Pet, VersionedPet } from './schema.ts'
 
@@ -16,6 +19,8 @@ export interface PetToInsert {
   status: PetStatus
   createdBy: bigint | undefined
   requestId: string | undefined
+  /** With the currency of its price. */
+  profile?: ProfileFields | undefined
 }
 
 /** A page of pets with an id below `beforeId`, newest first. All pages of one query have the same kind of filters. */
@@ -320,34 +325,6 @@ export async function findFilteredPetsByIds(
   })
 }
 
-/**
- * Locks the pet until the transaction ends. A transaction that changes a pet and an existing order for that pet locks
- * the pet first, which prevents deadlocks.
- */
-export async function lockPet(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
-  const [pet] = await tx.write<VersionedPet>({
-    name: 'lock_pet',
-    bounded: 'by unique keys',
-    text: `select ${PET_COLUMNS}, version from pets where id = $1 for update`,
-    values: [id],
-  })
-  return pet
-}
-
-/**
- * Variant of lockPet for a buyer whose insertOrder found the pet unavailable. Several buyers may hold the shared lock
- * that insertOrder takes. With `for update`, they would deadlock.
- */
-export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<VersionedPet | undefined> {
-  const [pet] = await tx.write<VersionedPet>({
-    name: 'lock_pet_among_buyers',
-    bounded: 'by unique keys',
-    text: `select ${PET_COLUMNS}, version from pets where id = $1 for no key update`,
-    values: [id],
-  })
-  return pet
-}
-
 /** Writes the name, category and status of a locked pet; returns its new version. */
 export async function updatePet(
   tx: Tx,
@@ -375,7 +352,18 @@ export async function deletePet(tx: Tx, id: bigint, actor: Actor): Promise<void>
   })
 }
 
-/** Inserts the pets in one statement; returns their ids in the order of the input. */
+/** The values of the columns of a new pet. The profile has parameters of its own. */
+function petValues(pets: readonly PetToInsert[]): unknown[] {
+  return [
+    pets.map((pet) => pet.name),
+    pets.map((pet) => pet.categoryId),
+    pets.map((pet) => pet.status),
+    pets.map((pet) => pet.createdBy ?? null),
+    pets.map((pet) => pet.requestId ?? null),
+  ]
+}
+
+/** Inserts pets without a profile in one statement; returns their ids in the order of the input. */
 export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Promise<bigint[]> {
   // The ids are generated first, because `insert … returning` does not show which input row an id belongs to.
   const rows = await db.write<{ id: bigint }>({
@@ -390,12 +378,45 @@ export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Prom
         select id, name, category_id, status, created_by, request_id from input
       )
       select id from input order by position`,
+    values: petValues(pets),
+  })
+  return rows.map((row) => row.id)
+}
+
+/**
+ * Like insertPets, for pets of which some have a profile. The events of the profiles must follow those of the pets, so
+ * `profiles` first reads all of `inserted`. The trigger takes their actors from the pets, which can be of several callers.
+ */
+export async function insertPetsWithProfiles(db: Writer, pets: readonly PetToInsert[]): Promise<bigint[]> {
+  const rows = await db.write<{ id: bigint }>({
+    name: 'insert_pets_with_profiles',
+    bounded: 'by the given rows',
+    text: `with input as materialized (
+        select nextval('pets_id_seq') as id, position, name, category_id, status, created_by, request_id, fields, shown
+        from unnest($1::text[], $2::bigint[], $3::pet_status[], $4::bigint[], $5::text[], $6::jsonb[], $7::jsonb[])
+          with ordinality as input (name, category_id, status, created_by, request_id, fields, shown, position)
+      ), inserted as (
+        insert into pets (id, name, category_id, status, created_by, request_id)
+        select id, name, category_id, status, created_by, request_id from input
+        returning id
+      ), profiles as (
+        insert into pet_profiles (pet_id, ${WRITTEN_COLUMNS})
+        select input.id, ${WRITTEN_COLUMNS} from (select count(*) from inserted) as done
+        cross join input cross join jsonb_populate_record(null::pet_profiles, fields)
+        where fields is not null
+        returning pet_id
+      ), history as (
+        ${historyInsert(
+          `select pet_id, 'updated', null, null, created_by, request_id, now(), shown
+          from profiles join input on input.id = pet_id`,
+          ', at, to_profile',
+        )}
+      )
+      select id from input order by position`,
     values: [
-      pets.map((pet) => pet.name),
-      pets.map((pet) => pet.categoryId),
-      pets.map((pet) => pet.status),
-      pets.map((pet) => pet.createdBy ?? null),
-      pets.map((pet) => pet.requestId ?? null),
+      ...petValues(pets),
+      pets.map(({ profile }) => (profile === undefined ? null : writtenValues(profile))),
+      pets.map(({ profile }) => (profile === undefined ? null : JSON.stringify(profile))),
     ],
   })
   return rows.map((row) => row.id)

@@ -40,6 +40,8 @@ interface PetServices extends DeprecationServices {
   db: Db
   petTable: PetTable
   categoryPolicy: CategoryPolicy
+  /** The currency of new prices. */
+  currency: string
 }
 
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
@@ -94,13 +96,13 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
 }
 
 function createPetRoute(app: V1, services: PetServices): void {
-  const { db, petTable, categoryPolicy } = services
+  const { db, petTable, categoryPolicy, currency, clock } = services
   app.route({
     method: 'POST',
     url: '/pets',
     config: {
       scope: 'pets:write',
-      errors: ['unknown_category'],
+      errors: ['unknown_category', 'currency_mismatch'],
       retry: { rule: 'with Idempotency-Key', effect: 'A retry returns the response to the first attempt.' },
     },
     schema: {
@@ -132,6 +134,8 @@ function createPetRoute(app: V1, services: PetServices): void {
         caller: request.caller as Caller,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
+        currency,
+        now: clock(),
         allowsCategory: categoryRule(db, categoryPolicy),
       })
       if (replayed) reply.header('idempotency-replayed', 'true')

@@ -5,6 +5,7 @@ import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
+import { NewPetProfileRef } from '../profiles/schema.ts'
 import { FILTER_ENTRIES, type FilterName, type FilterValueOf } from './filters.ts'
 
 export const NAME_LENGTH_MAX = 500
@@ -33,11 +34,11 @@ const categoryId = Type.Unsafe<bigint>({
 })
 
 export const NewPetSchema = Type.Object(
-  { name, categoryId, status: Type.Optional(PetStatusRef) },
+  { name, categoryId, status: Type.Optional(PetStatusRef), profile: Type.Optional(NewPetProfileRef) },
   {
     $id: 'NewPet',
     description:
-      'The pet to create. `status` defaults to `available`. Fields that it does not have are ignored; the header `Petstore-Ignored-Fields` names them.',
+      'The pet to create. `status` defaults to `available`. `profile` is stored together with the pet, as by `putPetProfile`. Other fields are ignored; the header `Petstore-Ignored-Fields` names them.',
     examples: [{ name: 'Biscuit', categoryId: 1, status: 'available' }],
   },
 )

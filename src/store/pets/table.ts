@@ -5,13 +5,13 @@ import { type BatchLimits, type Coalesce, coalesced, batched, WAITING_MAX } from
 import type { Db, Reader } from '../../db/database.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 import { runIdempotentBatch, type OnceResult, type IdempotentRequest } from '../idempotency/idempotency.ts'
+import { insertNewPets } from './new-pets.ts'
 import {
   FILTER_KINDS,
   type FilterKind,
   filterKind,
   findPetPages,
   findPetsByIds,
-  insertPets,
   type PetPage,
   type PetPageQuery,
   type PetToInsert,
@@ -77,7 +77,7 @@ export function openPetTable(
     findPet: inBatches('findPet', limits.reads, (ids) => findPets(db, ids)),
     findPage: (page) => findPage[filterKind(page.filters)](page),
     unbatched: db,
-    insertPet: inBatches('insertPet', limits.writes, (pets) => insertPets(db, pets)),
+    insertPet: inBatches('insertPet', limits.writes, (pets) => insertNewPets(db, pets)),
     insertPetOnce: inBatches('insertPetOnce', limits.writes, (requests) => insertPetsOnce(db, requests)),
     coalescePage: isBatching
       ? coalesced(
@@ -101,7 +101,7 @@ function insertPetsOnce(db: Db, requests: readonly PetToInsertOnce[]): Promise<O
     requests.map(({ idempotent }) => idempotent),
     async (tx, indexes) => {
       const pets = indexes.map((index) => (requests[index] as PetToInsertOnce).pet)
-      return (await insertPets(tx, pets)).map(String)
+      return (await insertNewPets(tx, pets)).map(String)
     },
   )
 }

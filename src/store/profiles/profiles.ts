@@ -6,7 +6,7 @@ import { PROFILE_FIELD_NAMES, type ProfileFields, WRITABLE_NAMES } from '../../c
 import type { Db, Reader } from '../../db/database.ts'
 import { type Change, insertHistory } from '../history/queries.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
-import { lockPet } from '../pets/queries.ts'
+import { lockPet } from '../holds/queries.ts'
 import {
   findPetProfile,
   findProfilesByChipNumber,
@@ -88,6 +88,45 @@ export function decideProfile(
   if (names.length === 0) return undefined
   const [from, to] = [pick(stored, names), pick(profile, names)]
   return { profile, entry: { petId: stored.petId, event: 'updated', from, to } }
+}
+
+export interface NewProfileOptions {
+  /** The currency of the store. */
+  currency: string
+  now: Date
+}
+
+/** The profile of a new pet, as it is stored; undefined without a fact. Throws if it has a fault. */
+export function newProfile(
+  fields: NewPetProfile = {},
+  { currency, now }: NewProfileOptions,
+): ProfileFields | undefined {
+  try {
+    const details = profileFaults(fields, currency, now)
+    if (details.length > 0) throw new AppError('invalid_body', { details })
+    const stored: ProfileFields = { ...fields, currency: currencyOf(fields, {}, currency) }
+    const names = PROFILE_FIELD_NAMES.filter((name) => stored[name] !== undefined)
+    return names.length === 0 ? undefined : pick(stored, names)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.code, { details: inProfile(error.details ?? []) })
+  }
+}
+
+function inProfile(details: readonly ErrorDetail[]): ErrorDetail[] {
+  return details.map((detail) => ({
+    ...detail,
+    field: `profile.${detail.field}`,
+    message: `profile.${detail.message}`,
+  }))
+}
+
+/**
+ * The facts of a request for its fingerprint, by their names: a new fact changes no fingerprint of a request without it.
+ */
+export function givenFacts(fields: NewPetProfile = {}): unknown[] {
+  const given = WRITABLE_NAMES.filter((name) => fields[name] !== undefined).toSorted()
+  return given.flatMap((name) => [name, fields[name]])
 }
 
 /** The faults that depend on a setting or on the time. The schema finds the others. */

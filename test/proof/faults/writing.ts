@@ -8,16 +8,17 @@ import { CATEGORY, type Operation, OTHER_CATEGORY, outcomeOf } from './operation
 const keyed = (): Record<string, string> => ({ 'idempotency-key': randomUUID() })
 
 const petsNamed = 'select count(*) from pets where name = $1'
+const petsNamedWithProfile = `select count(*) from pets join pet_profiles on pet_id = id where name = $1 and breed = 'Beagle'`
 const ordersNoted = `select count(*) from orders where note = $1 and status = 'open' and price = 129`
 const keysNamed = 'select count(*) from api_keys where name = $1'
 
-function createPet(headers: () => Record<string, string>) {
+function createPet(headers: () => Record<string, string>, profile?: { breed: string }) {
   return async ({ query, client }: FaultFixture) => {
-    const body = { name: randomUUID(), categoryId: CATEGORY }
+    const body = { name: randomUUID(), categoryId: CATEGORY, profile }
     const sent = headers()
     return {
       run: async () => outcomeOf(await client.post('/pets', body, sent), 201),
-      effects: () => query(petsNamed, [body.name]),
+      effects: () => query(profile ? petsNamedWithProfile : petsNamed, [body.name]),
     }
   }
 }
@@ -100,6 +101,11 @@ async function otherApiKey(api: ApiFixture): Promise<{ id: number; name: string;
 
 export const WRITING: Operation[] = [
   { name: 'createPet', commits: 'insert_pets', prepare: createPet(() => ({})) },
+  {
+    name: 'createPet with a profile',
+    commits: 'insert_pets_with_profiles',
+    prepare: createPet(() => ({}), { breed: 'Beagle' }),
+  },
   { name: 'createPet with a key', commits: 'commit', isIdempotent: true, prepare: createPet(keyed) },
   {
     name: 'updatePet',

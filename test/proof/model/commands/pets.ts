@@ -5,6 +5,7 @@ import { countsOf, type Id } from '../reference/store.ts'
 import { callBoth, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Command, command, pickPet } from './choices.ts'
+import { profileFields } from './profiles.ts'
 
 export const newPet = fc.record({
   name: fc.oneof({ arbitrary: some.name, weight: 20 }, { arbitrary: fc.constantFrom('', ' \t'), weight: 1 }),
@@ -12,21 +13,28 @@ export const newPet = fc.record({
   status: some.optional(some.petStatus),
 })
 
-const create = command({ pet: newPet, key: some.idempotencyKey }, async (session, sender, { pet, key }) => {
-  await callBoth(
-    session,
-    sender,
-    {
-      operation: 'createPet',
-      scope: 'pets:write',
-      method: 'POST',
-      path: '/pets',
-      body: pet,
-      headers: { 'idempotency-key': key },
-    },
-    (caller, seen) => createPet(session.store, caller, pet, key, seen),
-  )
-})
+const newPetWithProfile = fc
+  .tuple(newPet, some.optional(profileFields))
+  .map(([pet, profile]) => ({ ...pet, profile }))
+
+const create = command(
+  { pet: newPetWithProfile, key: some.idempotencyKey },
+  async (session, sender, { pet, key }) => {
+    await callBoth(
+      session,
+      sender,
+      {
+        operation: 'createPet',
+        scope: 'pets:write',
+        method: 'POST',
+        path: '/pets',
+        body: pet,
+        headers: { 'idempotency-key': key },
+      },
+      (caller, seen) => createPet(session.store, caller, pet, key, seen),
+    )
+  },
+)
 
 const get = command({ choice: some.choice }, async (session, sender, { choice }) => {
   const id = pickPet(session, choice)

@@ -1,14 +1,12 @@
 // The rules of many changes in one request: each has the result of the operation for one pet.
 import { expect } from 'vitest'
 import { createPet, deletePet, type NewPet, updatePet } from './pets.ts'
-import { priceFault, putProfile } from './profiles.ts'
 import {
   type Caller,
   type Change,
   type Expected,
   type Id,
   once,
-  type Profile,
   reject,
   type Seen,
   type Store,
@@ -17,7 +15,7 @@ import {
 type Optional<Fields> = { [Field in keyof Fields]: Fields[Field] | undefined }
 
 export type PetChange =
-  | { create: NewPet & { profile?: Optional<Profile> | undefined } }
+  | { create: NewPet }
   | { update: Optional<Change> & { petId: Id; version?: number | undefined } }
   | { delete: { petId: Id; version?: number | undefined } }
 
@@ -47,13 +45,7 @@ function changeOne(store: Store, caller: Caller, change: PetChange, seen: Seen):
     const { petId, version, ...fields } = change.update
     return updateInBatch(store, caller, petId, fields, matchOf(version))
   }
-  const { profile = {}, ...pet } = change.create
-  const fault = priceFault(profile)
-  // The schema of a pet comes first.
-  if (fault !== undefined && pet.name.trim() !== '') return reject(fault)
-  const created = createPet(store, caller, pet, undefined, seen)
-  if (created.code === undefined) putProfile(store, caller, store.newestIds.pet, profile, undefined)
-  return created
+  return createPet(store, caller, change.create, undefined, seen)
 }
 
 /** The result of an update that changes no value has no pet. */

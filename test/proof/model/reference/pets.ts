@@ -1,5 +1,6 @@
 // The rules of pets and categories.
 import { emitPet } from './events.ts'
+import { priceFault, putProfile } from './profiles.ts'
 import {
   type Caller,
   type Change,
@@ -10,6 +11,7 @@ import {
   once,
   type Pet,
   type PetStatus,
+  type Profile,
   reject,
   type Seen,
   type Store,
@@ -20,6 +22,7 @@ export interface NewPet {
   name: string
   categoryId: Id
   status?: PetStatus | undefined
+  profile?: { [Field in keyof Profile]: Profile[Field] | undefined } | undefined
 }
 
 export function petBody({ id, name, categoryId, status }: Pet): Record<string, unknown> {
@@ -33,12 +36,14 @@ export function etagOf({ version }: Pet): string {
 export function createPet(
   store: Store,
   caller: Caller,
-  { name, categoryId, status = 'available' }: NewPet,
+  { name, categoryId, status = 'available', profile = {} }: NewPet,
   key: string | undefined,
   seen: Seen,
 ): Expected {
   if (name.trim() === '') return reject('invalid_body')
-  return once(store, caller, key, ['createPet', name, categoryId, status], () => {
+  const fault = priceFault(profile)
+  if (fault !== undefined) return reject(fault)
+  return once(store, caller, key, ['createPet', name, categoryId, status, JSON.stringify(profile)], () => {
     const created = { event: 'created', apiKeyName: caller.name, requestId: caller.requestId }
     const pet: Pet = {
       id: takeId(store, 'pet', seen),
@@ -52,6 +57,7 @@ export function createPet(
     }
     store.pets.set(pet.id, pet)
     emitPet(store, 'pet.created', pet, created)
+    putProfile(store, caller, pet.id, profile, undefined)
     return { status: 201, body: petBody(pet), etag: etagOf(pet) }
   })
 }
