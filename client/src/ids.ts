@@ -22,16 +22,23 @@ export function writeJson(value: object): string {
   return text.replace(QUOTED_IDS, '"$1":$2')
 }
 
-/** Writes a query such as `?a=1&b=2`. Skips undefined values. An array becomes one parameter per item. */
+/** Writes a query such as `?a=1&b=2`. Skips undefined values. An array becomes one parameter per item, `include` one parameter with commas. */
 export function writeQuery(query: object = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query) as [string, IdInput | IdInput[] | undefined][]) {
-    for (const item of Array.isArray(value) ? value : [value]) {
+    const items = Array.isArray(value) ? value : [value]
+    for (const item of name === 'include' ? joined(items) : items) {
       if (item !== undefined) parameters.append(name, ID_NAME.test(name) ? idText(item) : String(item))
     }
   }
   const text = String(parameters)
   return text && `?${text}`
+}
+
+/** One text, or none without an item. */
+function joined(items: readonly (IdInput | undefined)[]): string[] {
+  const given = items.filter((item) => item !== undefined)
+  return given.length === 0 ? [] : [given.join(',')]
 }
 
 /** Returns the digits of an id. Throws on any other value, because it may be rounded or may change the path. */

@@ -19,7 +19,7 @@ export interface NewPet {
   profile?: NewPetProfile | undefined
 }
 
-/** A pet in the catalogue. */
+/** A pet in the catalogue. Only with `include`, it has more fields than the first four. */
 export interface Pet {
   /** Assigned by the service on creation. */
   id: Id
@@ -28,6 +28,11 @@ export interface Pet {
   /** Id of the category that the pet belongs to. */
   categoryId: Id
   status: PetStatus
+  profile?: Profile
+  /** When the pet was created. Only with `include=times`. */
+  createdAt?: string
+  /** When the pet or its profile last changed. Only with `include=times`. */
+  updatedAt?: string
 }
 
 /** Pets, newest first, or sorted by name if `name` or `sort` is given. */
@@ -157,6 +162,23 @@ export interface HistoryEntry {
 
 /** The changes to a pet, newest first. The oldest one is its creation. */
 export type History = HistoryEntry[]
+
+/** The price of a pet and facts about it, within the pet. A field without a value is absent. Only with `include=profile`. */
+export interface Profile {
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string
+  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  currency?: string
+  /** Must not be blank and must have no control characters. */
+  breed?: string
+  sex?: 'female' | 'male' | 'unknown'
+  /** Date of birth, in or after 1900. Must not be in the future. */
+  bornOn?: string
+  /** Number of the microchip: letters and digits. Several pets can have the same number. */
+  chipNumber?: string
+  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+  description?: string
+}
 
 /** The price of a pet and facts about it. A field without a value is absent. */
 export interface PetProfile {
@@ -941,15 +963,22 @@ export interface ListPetsQuery {
   word?: string | undefined
   /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId`, `id` or `word`. */
   sort?: 'name' | undefined
+  /** What to add to each pet, separated by commas: `profile` adds the price of each pet and the facts about it, as `profile`; `times` adds `createdAt` and `updatedAt`. */
+  include?: readonly ('profile' | 'times')[] | undefined
   /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
   cursor?: string | undefined
+}
+
+export interface GetPetQuery {
+  /** What to add to each pet, separated by commas: `profile` adds the price of each pet and the facts about it, as `profile`; `times` adds `createdAt` and `updatedAt`. */
+  include?: readonly ('profile' | 'times')[] | undefined
 }
 
 export interface ExportPetsQuery {
   /** `csv` (RFC 4180, with a header), or `ndjson` (one JSON object per line). */
   format?: 'csv' | 'ndjson' | undefined
-  /** Also return the price of each pet and the facts about it. */
-  include?: 'profiles' | undefined
+  /** What to add to each pet, separated by commas: `profile` adds the price of each pet and the facts about it, as `profile`; `times` adds `createdAt` and `updatedAt`. */
+  include?: readonly ('profile' | 'times')[] | undefined
   /** Max number of pets to return. If you get as many, more pets can match. */
   limit?: number | undefined
   /** Return only pets with this status. */
@@ -1143,7 +1172,7 @@ export interface Operations {
   getPet: {
     method: 'GET'
     path: `/pets/${string}`
-    query: undefined
+    query: GetPetQuery
     body: undefined
     response: Pet
   }

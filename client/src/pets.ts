@@ -11,9 +11,14 @@ import { type IfMatchOptions, isOneVersion, type Versioned, versioned } from './
 /** A pet with its version, which you can pass as `ifMatch`. */
 export type VersionedPet = Pet & Versioned
 
+export interface FindOptions extends CallOptions {
+  /** What to add to the pet: `profile`, `times`. */
+  include?: ListPetsQuery['include']
+}
+
 export type Pets = ReturnType<typeof petsOf>
 
-export function petsOf(send: Send) {
+function petReadsOf(send: Send) {
   return {
     /**
      * Lists pets, newest first, or sorted by name with `name` or `sort`. With `word`, a page can be empty although another
@@ -23,8 +28,8 @@ export function petsOf(send: Send) {
       listOf(send, 'listPets', () => '/pets', query, options),
 
     /** Returns the pet with its `etag`, or undefined if no pet has this id. */
-    find: async (id: IdInput, options?: CallOptions): Promise<VersionedPet | undefined> => {
-      const query = { id: [id] }
+    find: async (id: IdInput, options?: FindOptions): Promise<VersionedPet | undefined> => {
+      const query = { id: [id], include: options?.include }
       const call = { operation: 'listPets', method: 'GET', path: '/pets', query, idempotent: true } as const
       const { value, headers } = await send(call, options)
       return value[0] && versioned({ value: value[0], headers })
@@ -34,10 +39,23 @@ export function petsOf(send: Send) {
      * Returns the pet with its `etag`. Fails with `pet_not_found` if no pet has this id.
      * @deprecated The operation will be removed on 5 December 2030. Use `find`.
      */
-    get: async (id: IdInput, options?: CallOptions): Promise<VersionedPet> => {
+    get: async (id: IdInput, options?: FindOptions): Promise<VersionedPet> => {
       const path = `/pets/${idText(id)}` as const
-      return versioned(await send({ operation: 'getPet', method: 'GET', path, idempotent: true }, options))
+      const query = { include: options?.include }
+      return versioned(
+        await send({ operation: 'getPet', method: 'GET', path, query, idempotent: true }, options),
+      )
     },
+
+    /** Lists the history of a pet, newest first. */
+    history: (id: IdInput, query?: GetPetHistoryQuery, options?: CallOptions) =>
+      listOf(send, 'getPetHistory', () => `/pets/${idText(id)}/history`, query, options),
+  }
+}
+
+export function petsOf(send: Send) {
+  return {
+    ...petReadsOf(send),
 
     /** Adds a pet. All attempts use one idempotency key, so at most one pet is added. */
     create: async (pet: NewPet, options: OnceOptions = {}): Promise<VersionedPet> => {
@@ -85,10 +103,6 @@ export function petsOf(send: Send) {
         options,
       )
     },
-
-    /** Lists the history of a pet, newest first. */
-    history: (id: IdInput, query?: GetPetHistoryQuery, options?: CallOptions) =>
-      listOf(send, 'getPetHistory', () => `/pets/${idText(id)}/history`, query, options),
 
     ...petChangesOf(send),
     ...petExportOf(send),

@@ -104,11 +104,16 @@ export const LIST_PETS = {
   name: { minLength: 1, maxLength: 500 },
   word: { minLength: 1, maxLength: 100 },
   sort: { enum: ["name"] },
+  include: { maxItems: 2, items: { enum: ["profile","times"] } },
   cursor: { minLength: 1 },
 } as const
 
 export const CREATE_PET = {
   'idempotency-key': { minLength: 1, maxLength: 255 },
+} as const
+
+export const GET_PET = {
+  include: { maxItems: 2, items: { enum: ["profile","times"] } },
 } as const
 
 export const CHANGE_PETS = {
@@ -117,7 +122,7 @@ export const CHANGE_PETS = {
 
 export const EXPORT_PETS = {
   format: { enum: ["csv","ndjson"] },
-  include: { enum: ["profiles"] },
+  include: { maxItems: 2, items: { enum: ["profile","times"] } },
   limit: { minimum: 1, maximum: 100000 },
   status: { enum: ["available","pending","sold"] },
   categoryId: { minimum: 1, format: "int64" },

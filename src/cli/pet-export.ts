@@ -29,7 +29,7 @@ export function addPetExport(pets: Command): void {
   command.action((options: Options) =>
     callService(options, async ({ store, call, stopWaiting }) => {
       const { format, limit, profiles } = options
-      const include = profiles && 'profiles'
+      const include = profiles && (['profile'] as const)
       const file = store.pets.export({ format, limit, include, ...petQuery(options) }, call)
       for await (const bytes of file) {
         stopWaiting()

@@ -1,7 +1,8 @@
 // `petstore pets`: calls a running service to list, show, add, change and delete pets. pet-profiles.ts has their profiles.
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { HistoryEntry, NewPetProfile, Pet, PetStatus } from '../../client/src/petstore.ts'
 import { LIST_PETS, NEW_PET, PET_CHANGE } from '../../client/src/rules.ts'
+import type { IncludeWord } from '../store/pets/included.ts'
 import { PET_STATUSES } from '../contract/pet-status.ts'
 import { PROFILE_FIELD_NAMES, WRITABLE_NAMES } from '../contract/profile-fields.ts'
 import { addChange } from './pet-changes.ts'
@@ -96,7 +97,11 @@ export function addPets(program: Command): void {
     .command('get')
     .description('show the pets with the given ids, in the given order')
     .argument('<id...>', 'ids of the pets, separated by spaces', collectIds)
-    .action((ids: bigint[], options: RemoteOptions) => showPets(ids, options))
+    .addOption(includeOption())
+    .action((ids: bigint[], options: RemoteOptions & IncludeOptions) => {
+      requireJson(get, options)
+      return showPets(ids, options)
+    })
   addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'], { json: LIST_HELP.json })
 
   addAdd(pets)
@@ -113,12 +118,14 @@ function addList(pets: Command): void {
     .command('list')
     .description('list pets, newest first or, with --name or --sort, sorted by name')
   addPetFilters(list)
-  list.action((options: ListOptions & PetFilterOptions) =>
-    callService(options, async (remote) => {
-      const query = { ...petQuery(options), limit: pageSize(options) }
+  list.addOption(includeOption())
+  list.action((options: ListOptions & PetFilterOptions & IncludeOptions) => {
+    requireJson(list, options)
+    return callService(options, async (remote) => {
+      const query = { ...petQuery(options), include: options.include, limit: pageSize(options) }
       await printList(remote.store.pets.list(query, remote.call), options, COLUMNS, remote)
-    }),
-  )
+    })
+  })
   addListOptions(list)
   addRemoteOptions(
     list,
@@ -127,6 +134,7 @@ function addList(pets: Command): void {
       'petstore pets list --name bis --status available',
       'petstore pets list --word whippet --category 1',
       'petstore pets list --all --json > pets.json',
+      'petstore pets list --category 1 --include profile,times --json',
     ],
     LIST_HELP,
   )
@@ -238,13 +246,35 @@ function addHistory(pets: Command): void {
   addRemoteOptions(history, ['petstore pets history 42', 'petstore pets history 42 --all --json'], LIST_HELP)
 }
 
+interface IncludeOptions {
+  include?: IncludeWord[]
+}
+
+function includeOption(): Option {
+  const known = LIST_PETS.include.items.enum
+  return new Option(
+    '--include <words>',
+    `what to add to each pet, separated by commas: ${known.join(', ')}; needs --json`,
+  ).argParser((text) => {
+    const words = text.split(',')
+    const unknown = words.find((word) => !known.some((one) => one === word))
+    if (unknown === undefined) return words as IncludeWord[]
+    throw new InvalidArgumentError(`Allowed choices are ${known.join(', ')}.`)
+  })
+}
+
+/** The table has no columns for them. */
+function requireJson(command: Command, { include, json }: IncludeOptions & RemoteOptions): void {
+  if (include !== undefined && !json) command.error('error: --include needs --json')
+}
+
 /** Uses listPets, because getPet is deprecated. */
-function showPets(ids: readonly bigint[], options: RemoteOptions): Promise<void> {
+function showPets(ids: readonly bigint[], options: RemoteOptions & IncludeOptions): Promise<void> {
   return callService(options, async ({ store, call }) => {
     const found = new Map<string, Pet>()
     for (let from = 0; from < ids.length; from += IDS_PER_REQUEST_MAX) {
       const { items } = await store.pets
-        .list({ id: ids.slice(from, from + IDS_PER_REQUEST_MAX) }, call)
+        .list({ id: ids.slice(from, from + IDS_PER_REQUEST_MAX), include: options.include }, call)
         .page()
       for (const pet of items) found.set(pet.id, pet)
     }

@@ -1,11 +1,14 @@
 // Entity tags (RFC 9110): the version of a resource as an ETag, and the If-Match header.
+import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../contract/errors.ts'
 
 const WEAK =
   'If-Match has a weak ETag, which never matches. Send the ETag as the service returned it, without W/; a proxy may have added it.'
 
-export const ifMatchHeaders = (resource: 'pet' | 'profile') =>
+type Resource = 'pet' | 'profile'
+
+export const ifMatchHeaders = (resource: Resource) =>
   Type.Object({
     'if-match': Type.Optional(
       Type.String({
@@ -19,19 +22,35 @@ export function etag(version: number): string {
   return `"${version}"`
 }
 
+const HASH_LENGTH = 22
+
+/**
+ * The entity tag of a pet with included fields, which can change without the version of the pet: the version, and a hash of the
+ * text. As a precondition of a change of the pet, only the version counts.
+ */
+export function etagIncluding({ json, version }: { json: string; version: number }): string {
+  return `"${version}-${hash('sha256', json, 'base64url').slice(0, HASH_LENGTH)}"`
+}
+
 /** Whether a text has the form of If-Match: `*`, or a list of entity tags. An empty list matches no version. */
 export function isEntityTagList(text: string): boolean {
   return text.trim() === '*' || /^[ \t,]*$/.test(text.replaceAll(/(?:W\/)?"[^"]*"/g, ''))
 }
 
 /** Returns a function that checks whether If-Match lists a version. Without the header, every version matches. */
-export function ifMatch(header: string | undefined): (version: number) => boolean {
+export function ifMatch(header: string | undefined, resource: Resource): (version: number) => boolean {
   if (header === undefined || header.trim() === '*') return () => true
-  const tags = new Set(header.split(',').map((tag) => tag.trim()))
+  const tags = new Set(
+    header.split(',').map((tag) => (resource === 'pet' ? withoutHash(tag.trim()) : tag.trim())),
+  )
   const isWeak = [...tags].every((tag) => tag.startsWith('W/'))
   return (version) => {
     // RFC 9110: a weak ETag never matches. The usual message would send the client into a loop of reads and retries.
     if (isWeak) throw new AppError('precondition_failed', { message: WEAK })
     return tags.has(etag(version))
   }
+}
+
+function withoutHash(tag: string): string {
+  return tag.replace(/^("\d+)-[\w-]{22}"$/, '$1"')
 }

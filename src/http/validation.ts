@@ -32,12 +32,13 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
     const isOptional = isBody && isOptionalBody(schema)
     let compiled: ValidateFunction | undefined
     const lists = Object.keys(properties).filter((name) => !isBody && properties[name]?.['type'] === 'array')
+    const ofOne = new Set(lists.filter((name) => properties[name]?.['explode'] === false))
 
     return (data) => {
       // Fastify passes null for a missing body. json-body.ts replaces the JSON value null with a symbol.
       if (isOptional && (data === null || typeof data === 'symbol')) return { value: {} }
       if (isBody && data === null) return { error: new AppError('missing_body') }
-      for (const name of lists) wrapInList(data as Record<string, unknown>, name)
+      for (const name of lists) readList(data as Record<string, unknown>, name, ofOne.has(name))
       // On the first request: compiling all schemas would take a quarter of the CPU time of a start.
       compiled ??= (isBody ? fromBody : fromText).compile(translate(schema, !isBody) as Schema)
       if (compiled(data)) return { value: data }
@@ -55,9 +56,14 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
   }
 }
 
-/** If a repeatable query parameter is sent only once, Fastify parses it as text instead of an array. */
-function wrapInList(query: Record<string, unknown>, name: string): void {
-  if (typeof query[name] === 'string') query[name] = [query[name]]
+/**
+ * If a repeatable query parameter is sent only once, Fastify parses it as text instead of an array. A list in one parameter
+ * has commas between its values; sent twice, it becomes a value that is an array, which is rejected.
+ */
+function readList(query: Record<string, unknown>, name: string, isInOne: boolean): void {
+  const sent = query[name]
+  if (typeof sent === 'string') query[name] = isInOne ? sent.split(',') : [sent]
+  else if (isInOne && sent !== undefined) query[name] = [sent]
 }
 
 /** Adds custom keywords for the rules that standard JSON Schema keywords cannot check exactly. */

@@ -81,6 +81,7 @@ export async function describeInterface(app: FastifyInstance, publicUrl: string)
       const { openapiObject } = document
       const { paths = {}, components } = openapiObject
       makeBodiesOptional(paths, withOptionalBody)
+      describeLists(paths)
       const responses = shareErrorResponses(paths)
       const headers = shareRequestId([...responsesOf(paths), ...Object.values(responses)])
       const schemas = { ...components?.schemas, ...EVENT_UNION.union, ...WEBHOOK_MESSAGE }
@@ -116,6 +117,21 @@ function makeBodiesOptional(paths: object, operationIds: ReadonlySet<unknown>): 
   for (const verbs of Object.values(paths) as Record<string, DescribedOperation>[]) {
     for (const { operationId, requestBody } of Object.values(verbs)) {
       if (requestBody !== undefined && operationIds.has(operationId)) requestBody.required = false
+    }
+  }
+}
+
+interface DescribedParameter {
+  explode?: boolean
+  schema?: { explode?: boolean }
+}
+
+/** In a schema, `explode` means nothing to readers: it belongs to the parameter. */
+function describeLists(paths: object): void {
+  for (const verbs of Object.values(paths) as Record<string, { parameters?: DescribedParameter[] }>[]) {
+    for (const parameter of Object.values(verbs).flatMap(({ parameters = [] }) => parameters)) {
+      const { explode, ...schema } = parameter.schema ?? {}
+      if (explode !== undefined) Object.assign(parameter, { schema, explode })
     }
   }
 }

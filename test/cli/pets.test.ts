@@ -48,6 +48,19 @@ test('add stores the given facts with the pet', async () => {
   })
 })
 
+test('list and get print what --include names, with --json', async () => {
+  const id = (await run('pets', 'add', 'Rex', '--category', '77', '--breed', 'Pug')).stdout.trim()
+  for (const command of [
+    ['list', '--category', '77'],
+    ['get', id],
+  ]) {
+    const [pet] = (await json('pets', ...command, '--include', 'profile,times')) as object[]
+    expect(pet).toMatchObject({ name: 'Rex', profile: { breed: 'Pug' }, createdAt: expect.any(String) })
+    expect((await run('pets', ...command, '--include', 'times')).stderr).toContain('--include needs --json')
+    expect((await run('pets', ...command, '--json', '--include', 'profiles')).code).toBe(1)
+  }
+})
+
 test('add creates one pet if it is run twice with the same --idempotency-key, and rejects the key for another pet', async () => {
   const args = ['pets', 'add', 'Twin', '--category', '8', '--idempotency-key', 'delivery 17/3']
   const [first, second] = [await run(...args), await run(...args)]

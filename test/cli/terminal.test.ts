@@ -121,10 +121,11 @@ test('the commands for users have an option for every parameter and field of the
     'name',
     'word',
     'sort',
+    'include',
     'cursor',
   ])
   const ofFilters = FILTER_NAMES.map((name) => FILTERS[name].option.replace(/ .*/, ''))
-  const lists = [...ofFilters, '--name', '--word', '--sort', '--limit', '--all']
+  const lists = [...ofFilters, '--name', '--word', '--sort', '--include', '--limit', '--all']
   expect(optionsOf('pets list')).toEqual([...lists, ...common])
   expect(parametersOf('/store/orders', 'get')).toEqual([
     'limit',

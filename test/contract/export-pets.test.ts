@@ -54,13 +54,13 @@ describe('an export', () => {
     expect(text).toBe(`${JSON.stringify(pet)}\n`)
   })
 
-  test('also has the profiles with include=profiles, and leaves out what they lack', async () => {
+  test('also has the profiles with include=profile, and leaves out what they lack', async () => {
     const others = newCategoryId()
     const without = await addPet(petstore, { name: 'Tom', categoryId: others })
     const pet = await addPet(petstore, { name: 'Biscuit', categoryId: others })
     const profile = { breed: 'Beagle', sex: 'female', bornOn: '2025-05-31', description: 'a\nb' }
     await petstore.call('PUT', `/v1/pets/${pet.id}/profile`, { body: profile })
-    const query = `include=profiles&categoryId=${others}`
+    const query = `include=profile&categoryId=${others}`
     expect((await exported(query)).text).toBe(
       'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,description\n' +
         `${pet.id},Biscuit,${others},available,,,Beagle,female,2025-05-31,,"a\nb"\n` +

@@ -16,7 +16,11 @@ afterAll(() => client.end())
 
 /** Arguments, after the database, of functions that send different statements for different arguments. */
 const ARGUMENTS: Record<string, unknown[][]> = {
-  findPetPages: FILTER_KINDS.map((kind) => [kind, []]),
+  findPetPages: FILTER_KINDS.flatMap((kind) => [
+    [kind, []],
+    [kind, [{ filters: {}, beforeId: undefined, max: 1, include: 1 }]],
+  ]),
+  findPetsByName: [0, 1].map((include) => [{ prefix: 'x', status: undefined }, undefined, 1, include]),
   findOrdersBefore: [{}, { status: 'open' }, { petId: 1n }, { status: 'open', petId: 1n }].map((filters) => [
     filters,
   ]),
@@ -27,7 +31,7 @@ const ARGUMENTS: Record<string, unknown[][]> = {
     petsInRange({ status: 'sold' }, undefined),
     petsInRange({ categoryId: 1n }, undefined),
     petsInRange({ status: 'sold', categoryId: 1n }, undefined),
-  ].map((source) => [source, {}, 1]),
+  ].flatMap((source) => [0, 1].map((include) => [source, {}, 1, include])),
   updateWebhook: [[1n, { enabled: true }]],
 }
 

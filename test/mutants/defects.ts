@@ -9,6 +9,7 @@ import { DELIVERY_DEFECTS } from './delivery-defects.ts'
 import { DEMO_DEFECTS } from './demo-defects.ts'
 import { DEPENDENCY_DEFECTS } from './dependency-defects.ts'
 import { MESSAGE_DEFECTS } from './message-defects.ts'
+import { INCLUDE_DEFECTS } from './include-defects.ts'
 import { PET_CHANGE_DEFECTS } from './pet-change-defects.ts'
 import { PET_EXPORT_DEFECTS } from './pet-export-defects.ts'
 import { PROFILE_DEFECTS } from './profile-defects.ts'
@@ -839,6 +840,7 @@ export const DEFECTS: readonly Defect[] = [
   ...ASSISTANT_DEFECTS,
   ...MESSAGE_DEFECTS,
   ...CONSOLE_DEFECTS,
+  ...INCLUDE_DEFECTS,
   ...PET_CHANGE_DEFECTS,
   ...PET_EXPORT_DEFECTS,
   ...PROFILE_DEFECTS,

@@ -79,7 +79,7 @@ test.each([
   const { stdout } = await petstore(['export', ...options], { DATABASE_URL: url })
   const service = await startApp(openTestDatabase(url))
   const { text: exported } = await service.get(
-    `/pet-export?format=${format}${profiles ? '&include=profiles' : ''}`,
+    `/pet-export?format=${format}${profiles ? '&include=profile' : ''}`,
   )
   expect(exported.split('\n').toSorted()).toEqual(stdout.split('\n').toSorted())
 })

@@ -21,13 +21,16 @@ import {
   findOrdersBefore,
 } from '../../src/store/orders/queries.ts'
 import { ORDER_STATUSES } from '../../src/store/orders/schema.ts'
+import { INCLUDE_WORDS, includeOf } from '../../src/store/pets/included.ts'
 import {
+  FILTER_KINDS,
   filterKind,
   findPetPages,
   EXAMINED_MAX,
   findMatchingPets,
   findFilteredPetsByIds,
   findPetsByIds,
+  findPetJsonByIds,
   findPetsByName,
   type PetPage,
   petsByName,
@@ -240,6 +243,36 @@ async function checkWords(state: string, mode: string): Promise<number> {
   return checked
 }
 
+/** What is included is found by an index: at most a row of each table for each pet, also for the one after the page. */
+async function checkIncluding(state: string, mode: string): Promise<number> {
+  const include = includeOf(INCLUDE_WORDS)
+  const pages = POSITIONS.map((beforeId) => ({ filters: {}, beforeId, max: LIMIT, include }))
+  const ids = Array.from({ length: LIMIT }, (_, index) => BigInt(1 + index * 7))
+  const queries = [
+    ...FILTER_KINDS.map((kind) => (db: Reader) => {
+      const filters = {
+        ...(kind.includes('status') && { status: 'available' as const }),
+        ...(kind.includes('categoryId') && { categoryId: 1n }),
+      }
+      return findPetPages(
+        db,
+        kind,
+        pages.map((page) => ({ ...page, filters })),
+      )
+    }),
+    (db: Reader) => findPetJsonByIds(db, ids, {}, include),
+    (db: Reader) => findPetsByName(db, { prefix: 'pet', status: 'sold' }, undefined, LIMIT, include),
+  ]
+  for (const query of queries) {
+    const statement = await statementOf(query)
+    const { read, plan } = await explain(statement)
+    const found = (statement.name.startsWith('find_pet_pages') ? pages.length : 1) * (LIMIT + 1)
+    // The pet, its profile, its newest change, and the positions of the last two.
+    expect(read, `${state}, ${mode}: ${statement.name}\n${plan}`).toBeLessThanOrEqual(6 * found)
+  }
+  return queries.length
+}
+
 /** A list with a filter that has no index examines a limited number of pets of its range, and reads no others. */
 async function checkExamined(state: string, mode: string): Promise<number> {
   let checked = 0
@@ -299,6 +332,7 @@ async function checkAll(state: string): Promise<void> {
     }
     checked += await checkWords(state, mode)
     checked += await checkExamined(state, mode)
+    checked += await checkIncluding(state, mode)
     for (const status of [...ORDER_STATUSES, undefined]) {
       for (const petId of [1n, 2n, 900_000n, undefined]) {
         for (const before of [undefined, 50_000n, 500n]) {

@@ -44,7 +44,7 @@ export function statementName(functionName: string): string {
 
 export function isNameOf(statement: string, functionName: string): boolean {
   const name = statementName(functionName)
-  return statement === name || statement.startsWith(`${name}_by_`)
+  return statement.replace(/_including$/, '') === name || statement.startsWith(`${name}_by_`)
 }
 
 let found: readonly StatementFunction[] | undefined

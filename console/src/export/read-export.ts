@@ -31,7 +31,7 @@ export async function readExport(
   query: ExportPetsQuery & { format: ExportFormat },
   { signal, onCount, max = EXPORTED_MAX }: Options,
 ): Promise<ExportedFile> {
-  const file = store.pets.export({ ...query, include: 'profiles', limit: max }, { signal })
+  const file = store.pets.export({ ...query, include: ['profile'], limit: max }, { signal })
   const isCsv = query.format === 'csv'
   const bytes: Uint8Array<ArrayBuffer>[] = [new TextEncoder().encode(isCsv ? BYTE_ORDER_MARK : '')]
   const toSafe = isCsv ? safeRecords() : (part: Uint8Array) => new Uint8Array(part)

@@ -1,6 +1,5 @@
 // The columns and the text of an export. `petstore export` lets PostgreSQL write the same text: test/slow/export.test.ts
 // compares both.
-import { PROFILE_FIELD_NAMES } from '../../contract/profile-fields.ts'
 import { csvLine } from '../../values/csv.ts'
 import { stringifyJson } from '../../values/json.ts'
 
@@ -17,7 +16,7 @@ export const EXPORT_PETS_MAX = 100_000
 
 const PET_COLUMNS = ['id', 'name', 'categoryId', 'status']
 
-/** The fields of a pet, and those of its profile that have a value. */
+/** The fields of a pet, and those of what is included that have a value. */
 export type ExportRow = Record<string, string | number | bigint | undefined>
 
 export interface RowWriter {
@@ -27,8 +26,8 @@ export interface RowWriter {
   write: (row: ExportRow) => string
 }
 
-export function rowWriter(format: ExportFormat, withProfiles: boolean): RowWriter {
-  const columns = withProfiles ? [...PET_COLUMNS, ...PROFILE_FIELD_NAMES] : PET_COLUMNS
+export function rowWriter(format: ExportFormat, included: readonly string[]): RowWriter {
+  const columns = [...PET_COLUMNS, ...included]
   if (format === 'csv') {
     return {
       header: csvLine(columns),

@@ -6,10 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
-import type { Db } from '../../db/database.ts'
 import { describeHeaders, type V1 } from '../../http/operation.ts'
 import { count } from '../../values/count-text.ts'
 import type { PetTable } from '../pets/table.ts'
+import { includedColumns, includeOf } from '../pets/included.ts'
 import { listOf } from '../pets/pets.ts'
 import type { PetExports } from './exports.ts'
 import { EXPORT_FORMATS, EXPORT_PETS_MAX, MEDIA_TYPES, rowWriter } from './format.ts'
@@ -17,7 +17,6 @@ import { exportPets } from './pet-export.ts'
 import { ExportPetsQuery } from './schema.ts'
 
 interface PetExportServices {
-  db: Db
   petTable: PetTable
   petExports: PetExports
 }
@@ -27,7 +26,7 @@ const EXAMPLES = {
   ndjson: '{"id":42,"name":"Biscuit","categoryId":1,"status":"available"}\n',
 }
 
-function exportPetsRoute(app: V1, { db, petTable, petExports }: PetExportServices): void {
+function exportPetsRoute(app: V1, { petTable, petExports }: PetExportServices): void {
   app.route({
     method: 'GET',
     url: '/pet-export',
@@ -57,9 +56,8 @@ function exportPetsRoute(app: V1, { db, petTable, petExports }: PetExportService
       },
     },
     handler: async (request, reply) => {
-      const { format = 'csv', include, limit = EXPORT_PETS_MAX } = request.query
-      const withProfiles = include === 'profiles'
-      const writer = rowWriter(format, withProfiles)
+      const { format = 'csv', include: words = [], limit = EXPORT_PETS_MAX } = request.query
+      const writer = rowWriter(format, includedColumns(words))
       const headers = {
         'content-type': `${MEDIA_TYPES[format]}; charset=utf-8`,
         'content-disposition': `attachment; filename="pets.${format}"`,
@@ -67,8 +65,8 @@ function exportPetsRoute(app: V1, { db, petTable, petExports }: PetExportService
       if (request.method === 'HEAD') return reply.headers(headers).send('')
       const { stop, end } = petExports.start((request.caller as Caller).id)
       try {
-        const options = { pets: listOf(request.query), withProfiles, limit }
-        const pages = exportPets(petTable, db, writer, options)
+        const options = { pets: listOf(request.query), include: includeOf(words), limit }
+        const pages = exportPets(petTable, writer, options)
         // A failure of the first page is a normal error response.
         const first = await pages.next()
         // The response timeout may already have sent a response.

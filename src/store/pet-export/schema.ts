@@ -1,5 +1,6 @@
 // JSON schema of the parameters of exportPets. The filters are those of listPets.
 import { Type } from 'typebox'
+import { IncludeParameter } from '../pets/included.ts'
 import { FILTER_PARAMETERS, ListPetsQuery } from '../pets/schema.ts'
 import { EXPORT_FORMATS, EXPORT_PETS_MAX, type ExportFormat } from './format.ts'
 
@@ -14,13 +15,7 @@ export const ExportPetsQuery = Type.Object({
       description: '`csv` (RFC 4180, with a header), or `ndjson` (one JSON object per line).',
     }),
   ),
-  include: Type.Optional(
-    Type.Unsafe<'profiles'>({
-      type: 'string',
-      enum: ['profiles'],
-      description: 'Also return the price of each pet and the facts about it.',
-    }),
-  ),
+  include: IncludeParameter,
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

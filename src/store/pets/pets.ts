@@ -14,13 +14,16 @@ import { findHold, hasOrders, lockPet } from '../holds/queries.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
 import { givenFacts, newProfile } from '../profiles/profiles.ts'
 import type { PetTable } from './table.ts'
+import type { Include } from './included.ts'
 import { FILTER_NAMES, hasOtherFilters, indexedFilters, type PetFilters } from './filters.ts'
 import {
   deletePet,
   findMatchingPets,
   findFilteredPetsByIds,
+  findPetJsonByIds,
   findPetsByName,
   type NameSearch,
+  type PetJson,
   petsByName,
   petsByWord,
   petsInRange,
@@ -49,12 +52,16 @@ export function listOf(query: PetList): PetList {
   return Object.fromEntries(LIST_NAMES.map((name) => [name, query[name]]))
 }
 
+type IncludingRequest = PageRequest & { include: Include }
+
 /** Reads a page of pets, newest first, or sorted by name if `name` or `sort` is given. */
 export function readPets(
   petTable: PetTable,
   { name, word, sort, ...filters }: PetList,
-  page: PageRequest,
+  request: PageRequest,
+  include: Include = 0,
 ): Promise<JsonPage> {
+  const page = { ...request, include }
   const { after } = page
   const db = petTable.unbatched
   if (word !== undefined) return listMatchingPets(db, petsByWord(word, after?.id), filters, page)
@@ -70,9 +77,9 @@ export function readPets(
 async function listPets(
   { findPage }: PetTable,
   filters: PetFilters,
-  { after, limit }: PageRequest,
+  { after, limit, include }: IncludingRequest,
 ): Promise<JsonPage> {
-  const { json, lastId } = await findPage({ filters, beforeId: after?.id, max: limit })
+  const { json, lastId } = await findPage({ filters, beforeId: after?.id, max: limit, include })
   return { json, next: lastId === null ? undefined : { id: lastId, sortKey: '' } }
 }
 
@@ -80,9 +87,9 @@ async function listPets(
 async function listPetsByName(
   db: Reader,
   search: NameSearch,
-  { after, limit }: PageRequest,
+  { after, limit, include }: IncludingRequest,
 ): Promise<JsonPage> {
-  const found = await findPetsByName(db, search, after, limit + 1)
+  const found = await findPetsByName(db, search, after, limit + 1, include)
   const { items, next } = toPage(found, limit, positionOf)
   return { json: `[${items.map(({ json }) => json).join(',')}]`, next }
 }
@@ -96,9 +103,9 @@ async function listMatchingPets(
   db: Reader,
   source: PetSource,
   filters: PetFilters,
-  { limit }: PageRequest,
+  { limit, include }: IncludingRequest,
 ): Promise<JsonPage> {
-  const found = await findMatchingPets(db, source, filters, limit + 1)
+  const found = await findMatchingPets(db, source, filters, limit + 1, include)
   const stop = found.find(({ isLast }) => isLast)
   const { items, next } = toPage(
     found.filter(({ isMatch }) => isMatch),
@@ -116,6 +123,23 @@ export async function listPetsByIds(
   limit: number,
 ): Promise<VersionedPet[]> {
   return (await findFilteredPetsByIds(unbatched, ids, filters)).slice(0, limit)
+}
+
+/** Like listPetsByIds, with what `include` asks for. */
+export async function listPetsIncluding(
+  { unbatched }: PetTable,
+  filters: PetFilters,
+  ids: readonly bigint[],
+  limit: number,
+  include: Include,
+): Promise<PetJson[]> {
+  return (await findPetJsonByIds(unbatched, ids, filters, include)).slice(0, limit)
+}
+
+export async function getPetIncluding(table: PetTable, id: bigint, include: Include): Promise<PetJson> {
+  const [pet] = await listPetsIncluding(table, {}, [id], 1, include)
+  if (pet === undefined) throw new AppError('pet_not_found')
+  return pet
 }
 
 export async function getPet({ findPet }: PetTable, id: bigint): Promise<VersionedPet> {

@@ -8,6 +8,7 @@ import { INT64_MAX } from '../../values/int64.ts'
 import type { ProfileFields } from '../../contract/profile-fields.ts'
 import { historyInsert } from '../history/queries.ts'
 import { WRITTEN_COLUMNS, writtenValues } from '../profiles/queries.ts'
+import { type Include, includedJson } from './included.ts'
 import { filterCondition, filterValues, type PetFilters } from './filters.ts'
 import type { Pet, VersionedPet } from './schema.ts'
 
@@ -28,6 +29,7 @@ export interface PetPageQuery {
   filters: PetFilters
   beforeId: bigint | undefined
   max: number
+  include?: Include
 }
 
 export interface PetPage {
@@ -40,7 +42,17 @@ export interface PetPage {
 /** Starts the JSON of every row. A name cannot contain it, because its quotes are escaped. */
 const ROW_START = '{"id":'
 /** The same text as that of `JSON.stringify`, for every name that can be stored. */
-const JSON_ROW = `concat('${ROW_START}', id, ',"name":', to_json(name), ',"categoryId":', category_id, ',"status":"', status, '"}')`
+const jsonRow = (end: string) =>
+  `concat('${ROW_START}', id, ',"name":', to_json(name), ',"categoryId":', category_id, ',"status":"', status, ${end})`
+const JSON_ROW = jsonRow(`'"}'`)
+/** Also with what `include`, a number in SQL, asks for. The row of `pets` is `pet`. */
+const jsonRowIncluding = (pet: string, include: string) => jsonRow(`'"'${includedJson(pet, include)}, '}'`)
+/** Lists with and without `include` are different statements: most lists have none. */
+const nameOf = (name: string, isIncluding: boolean) => (isIncluding ? `${name}_including` : name)
+
+export function isIncludingAny(pages: readonly PetPageQuery[]): boolean {
+  return pages.some(({ include = 0 }) => include !== 0)
+}
 
 /**
  * One statement for each kind of filters, which reads one range of the index of these filters. A kind is the names of the
@@ -105,18 +117,19 @@ export async function findPetPages(
   kind: FilterKind,
   pages: readonly PetPageQuery[],
 ): Promise<PetPage[]> {
+  const isIncluding = isIncludingAny(pages)
   const { name, where, orderBy } = RANGES[kind]
   const found = await db.read<PetPage>({
-    name,
+    name: nameOf(name, isIncluding),
     text: `select coalesce(rows.json, '') as json,
         case when rows.ids[page.max + 1] is not null then rows.ids[page.max] end as "lastId"
-      from unnest($1::bigint[], $2::pet_status[], $3::bigint[], $4::int[])
-        with ordinality as page (category_id, status, before_id, max, position)
+      from unnest($1::bigint[], $2::pet_status[], $3::bigint[], $4::int[]${isIncluding ? ', $5::int[]' : ''})
+        with ordinality as page (category_id, status, before_id, max,${isIncluding ? ' include,' : ''} position)
       cross join lateral (
-        select string_agg(${JSON_ROW}, ',') as json, array_agg(id) as ids
+        select string_agg(${isIncluding ? jsonRowIncluding('pets', 'page.include') : JSON_ROW}, ',') as json, array_agg(id) as ids
         from (
           select * from (
-            select id, name, category_id, status from pets
+            select id, name, category_id, status${isIncluding ? ', created_at' : ''} from pets
             where ${where}
             order by ${orderBy}
             limit page.max + 1
@@ -130,6 +143,7 @@ export async function findPetPages(
       pages.map(({ filters }) => filters.status ?? null),
       pages.map(({ beforeId }) => beforeId ?? INT64_MAX),
       pages.map(({ max }) => max),
+      ...(isIncluding ? [pages.map(({ include = 0 }) => include)] : []),
     ],
   })
   return found.map(({ json, lastId }) => ({
@@ -181,12 +195,15 @@ export async function findPetsByName(
   search: NameSearch,
   after: PagePosition | undefined,
   max: number,
+  include: Include = 0,
 ): Promise<PetRow[]> {
+  const isIncluding = include !== 0
+  const columns = `id, name, category_id, status${isIncluding ? ', created_at' : ''}`
   return db.read<PetRow>({
-    name: 'find_pets_by_name',
-    text: `select id, sort_key as "sortKey", ${JSON_ROW} as json
-      from (${byName('id, name, category_id, status', '$5', LIST_LIMIT_MAX + 1)}) as page`,
-    values: [...byNameValues(search, after), max],
+    name: nameOf('find_pets_by_name', isIncluding),
+    text: `select id, sort_key as "sortKey", ${isIncluding ? jsonRowIncluding('page', '$6::int') : JSON_ROW} as json
+      from (${byName(columns, '$5', LIST_LIMIT_MAX + 1)}) as page`,
+    values: [...byNameValues(search, after), max, ...(isIncluding ? [include] : [])],
   })
 }
 
@@ -286,11 +303,14 @@ export async function findMatchingPets(
   { name, pets, condition = 'true', values }: PetSource,
   filters: PetFilters,
   max: number,
+  include: Include = 0,
 ): Promise<ExaminedRow[]> {
+  const isIncluding = include !== 0
   const all = [...values, ...filterValues(filters), max]
+  const json = isIncluding ? jsonRowIncluding('examined', `$${all.length + 1}::int`) : JSON_ROW
   return db.read<ExaminedRow>({
-    name,
-    text: `select id, sort_key as "sortKey", ${JSON_ROW} as json, is_match as "isMatch", is_last as "isLast"
+    name: nameOf(name, isIncluding),
+    text: `select id, sort_key as "sortKey", ${json} as json, is_match as "isMatch", is_last as "isLast"
       from (
         select *, row_number() over () = ${EXAMINED_MAX} as is_last,
           ${filterCondition(values.length)} and ${condition} as is_match
@@ -298,7 +318,7 @@ export async function findMatchingPets(
       ) as examined
       where is_match or is_last
       limit $${all.length}`,
-    values: all,
+    values: isIncluding ? [...all, include] : all,
   })
 }
 
@@ -322,6 +342,28 @@ export async function findFilteredPetsByIds(
       where id = any($1::bigint[]) and ${filterCondition(1)}
       order by id desc`,
     values: [ids, ...filterValues(filters)],
+  })
+}
+
+/** A pet as the text that goes into the response. */
+export interface PetJson {
+  json: string
+  version: number
+}
+
+/** Like findFilteredPetsByIds, with what `include` asks for. */
+export async function findPetJsonByIds(
+  db: Reader,
+  ids: readonly bigint[],
+  filters: PetFilters,
+  include: Include,
+): Promise<PetJson[]> {
+  return db.read<PetJson>({
+    name: 'find_pet_json_by_ids',
+    text: `select ${jsonRowIncluding('pet', '$2::int')} as json, version from pets as pet
+      where id = any($1::bigint[]) and ${filterCondition(2)}
+      order by id desc`,
+    values: [ids, include, ...filterValues(filters)],
   })
 }
 

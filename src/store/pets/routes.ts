@@ -6,10 +6,11 @@ import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
-import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
+import { etag, etagIncluding, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
 import { IGNORED_FIELDS, ignoredFields } from '../../http/strict-requests.ts'
+import { includeOf } from './included.ts'
 import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import type { PetTable } from './table.ts'
@@ -19,13 +20,16 @@ import {
   changePet,
   createPet,
   getPet,
+  getPetIncluding,
   listOf,
   listPetsByIds,
+  listPetsIncluding,
   readPets,
   removePet,
 } from './pets.ts'
 import {
   LIST_LIMIT_DEFAULT,
+  GetPetQuery,
   ListPetsQuery,
   NewPetRef,
   NewPetSchema,
@@ -72,8 +76,14 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
       },
     },
     handler: async (request, reply) => {
-      const { limit, id: ids } = request.query
+      const { limit, id: ids, include: words } = request.query
       const list = listOf(request.query)
+      const include = includeOf(words)
+      if (ids !== undefined && include !== 0) {
+        const pets = await listPetsIncluding(petTable, list, ids, limit ?? LIST_LIMIT_MAX, include)
+        if (ids.length === 1 && pets[0] !== undefined) reply.header('etag', etagIncluding(pets[0]))
+        return reply.type(JSON_TYPE).send(`[${pets.map(({ json }) => json).join(',')}]` as never)
+      }
       if (ids !== undefined) {
         const found = await listPetsByIds(petTable, list, ids, limit ?? LIST_LIMIT_MAX)
         if (ids.length === 1 && found[0] !== undefined) reply.header('etag', etag(found[0].version))
@@ -83,10 +93,14 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
       reply.type(JSON_TYPE)
       // Coalesces concurrent identical requests: one query runs, and its result is serialised once.
       const { body, headers } = await petTable.coalescePage(listPetsKey(request.query), async () => {
-        const { json, next } = await readPets(petTable, list, page)
+        const { json, next } = await readPets(petTable, list, page, include)
         return {
           body: Buffer.from(json),
-          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, list, { ...list, limit }),
+          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, list, {
+            ...list,
+            limit,
+            include: words?.join(','),
+          }),
         }
       })
       // The types cannot check the text of the page.
@@ -161,6 +175,7 @@ function getPetRoute(app: V1, services: PetServices): void {
       'x-sunset': REMOVAL_DAY,
       tags: ['pets'],
       params: PetParams,
+      querystring: GetPetQuery,
       response: {
         200: response(PetSchema, {
           description: 'The pet.',
@@ -175,6 +190,12 @@ function getPetRoute(app: V1, services: PetServices): void {
       },
     },
     handler: async (request, reply) => {
+      const include = includeOf(request.query.include)
+      if (include !== 0) {
+        const found = await getPetIncluding(services.petTable, request.params.petId, include)
+        reply.header('etag', etagIncluding(found)).type(JSON_TYPE)
+        return reply.send(found.json as never)
+      }
       const pet = await getPet(services.petTable, request.params.petId)
       reply.header('etag', etag(pet.version))
       return pet
@@ -215,7 +236,7 @@ function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
     handler: async (request, reply) => {
       const pet = await changePet(db, request.params.petId, request.body, {
         actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
-        isExpected: ifMatch(request.headers['if-match']),
+        isExpected: ifMatch(request.headers['if-match'], 'pet'),
         categoryPolicy,
       })
       reply.header('etag', etag(pet.version))
@@ -253,7 +274,7 @@ function deletePetRoute(app: V1, { db }: PetServices): void {
       const { petId } = request.params
       const actor = { requestId: request.id, apiKeyId: (request.caller as Caller).id }
       try {
-        await removePet(db, petId, ifMatch(request.headers['if-match']), actor)
+        await removePet(db, petId, ifMatch(request.headers['if-match'], 'pet'), actor)
       } catch (error) {
         if (error instanceof AppError && error.code === 'outcome_unknown')
           logDeletion(request, petId, 'unknown')

@@ -6,6 +6,7 @@ import { CursorParameter, LimitParameter } from '../../contract/paging-parameter
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
 import { NewPetProfileRef } from '../profiles/schema.ts'
+import { INCLUDED_FIELDS, IncludeParameter } from './included.ts'
 import { FILTER_ENTRIES, type FilterName, type FilterValueOf } from './filters.ts'
 
 export const NAME_LENGTH_MAX = 500
@@ -51,10 +52,11 @@ export const PetSchema = Type.Object(
     name,
     categoryId,
     status: PetStatusRef,
+    ...INCLUDED_FIELDS,
   },
   {
     $id: 'Pet',
-    description: 'A pet in the catalogue.',
+    description: 'A pet in the catalogue. Only with `include`, it has more fields than the first four.',
     examples: [{ id: 42, name: 'Biscuit', categoryId: 1, status: 'available' }],
   },
 )
@@ -144,8 +146,11 @@ export const ListPetsQuery = Type.Object({
         'Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId`, `id` or `word`.',
     }),
   ),
+  include: IncludeParameter,
   cursor: CursorParameter,
 })
+
+export const GetPetQuery = Type.Object({ include: IncludeParameter })
 
 export const PetParams = Type.Object(
   { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },

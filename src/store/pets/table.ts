@@ -8,6 +8,7 @@ import { runIdempotentBatch, type OnceResult, type IdempotentRequest } from '../
 import { insertNewPets } from './new-pets.ts'
 import {
   FILTER_KINDS,
+  isIncludingAny,
   type FilterKind,
   filterKind,
   findPetPages,
@@ -68,6 +69,9 @@ export function openPetTable(
 
   const findPagesOf = (kind: FilterKind) =>
     inBatches('findPage', limits.pages, (pages: PetPageQuery[]) => findPetPages(db, kind, pages))
+  const findPageIncluding = Object.fromEntries(
+    FILTER_KINDS.map((kind) => [kind, findPagesOf(kind)]),
+  ) as Record<FilterKind, PetTable['findPage']>
   const findPage = Object.fromEntries(FILTER_KINDS.map((kind) => [kind, findPagesOf(kind)])) as Record<
     FilterKind,
     PetTable['findPage']
@@ -75,7 +79,8 @@ export function openPetTable(
 
   return {
     findPet: inBatches('findPet', limits.reads, (ids) => findPets(db, ids)),
-    findPage: (page) => findPage[filterKind(page.filters)](page),
+    findPage: (page) =>
+      (isIncludingAny([page]) ? findPageIncluding : findPage)[filterKind(page.filters)](page),
     unbatched: db,
     insertPet: inBatches('insertPet', limits.writes, (pets) => insertNewPets(db, pets)),
     insertPetOnce: inBatches('insertPetOnce', limits.writes, (requests) => insertPetsOnce(db, requests)),

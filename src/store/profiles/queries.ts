@@ -12,9 +12,14 @@ const READ_AS: Partial<Record<keyof ProfileFields, string>> = {
   price: 'price::text',
   bornOn: `to_char(born_on, 'YYYY-MM-DD')`,
 }
-export const PROFILE_COLUMNS = PROFILE_FIELD_NAMES.map(
-  (field) => `${READ_AS[field] ?? columnOf(field)} as "${field}"`,
-).join(', ')
+const readAs = (field: keyof ProfileFields) => READ_AS[field] ?? columnOf(field)
+
+export const PROFILE_COLUMNS = PROFILE_FIELD_NAMES.map((field) => `${readAs(field)} as "${field}"`).join(', ')
+
+/** The profile as JSON text, like that of the service: without the fields that have no value. */
+export const PROFILE_JSON = `'{' || concat_ws(',', ${PROFILE_FIELD_NAMES.map(
+  (field) => `'"${field}":' || to_json(${readAs(field)})::text`,
+).join(', ')}) || '}'`
 
 /** The columns that a caller writes. `jsonb_populate_record` gives them the types of the table. */
 export const WRITTEN_COLUMNS = PROFILE_FIELD_NAMES.map(columnOf).join(', ')

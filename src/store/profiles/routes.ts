@@ -85,7 +85,7 @@ function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): 
     handler: async (request, reply) => {
       const profile = await putPetProfile(db, request.params.petId, request.body, {
         actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
-        isExpected: ifMatch(request.headers['if-match']),
+        isExpected: ifMatch(request.headers['if-match'], 'profile'),
         currency,
         now: clock(),
       })

@@ -15,6 +15,13 @@ const FIELDS_EXAMPLE = {
 }
 export const PROFILE_EXAMPLE = { petId: 42, currency: 'EUR', ...FIELDS_EXAMPLE }
 
+export const ProfileSchema = Type.Object(PROFILE_FIELDS, {
+  $id: 'Profile',
+  description:
+    'The price of a pet and facts about it, within the pet. A field without a value is absent. Only with `include=profile`.',
+  examples: [{ currency: 'EUR', ...FIELDS_EXAMPLE }],
+})
+
 export const PetProfileSchema = Type.Object(
   { petId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' }), ...PROFILE_FIELDS },
   {
@@ -44,7 +51,7 @@ export const PetProfilesSchema = Type.Array(refTo(PetProfileSchema), {
   description: 'Profiles, the newest pet first.',
 })
 
-export const PROFILE_SCHEMAS = [PetProfileSchema, NewPetProfileSchema, PetProfilesSchema]
+export const PROFILE_SCHEMAS = [ProfileSchema, PetProfileSchema, NewPetProfileSchema, PetProfilesSchema]
 
 export const ListPetProfilesQuery = Type.Object({
   petId: Type.Optional(

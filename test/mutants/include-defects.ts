@@ -1,0 +1,39 @@
+// Planted defects of the parameter `include`.
+import type { Defect } from './defect.ts'
+
+const TABLE = 'src/store/pets/included.ts'
+const TEST = 'test/contract/include.test.ts'
+
+export const INCLUDE_DEFECTS: readonly Defect[] = [
+  {
+    name: 'a pet has what nobody has asked to include',
+    file: TABLE,
+    find: 'case when ${include} & ${1 << index} <> 0 then',
+    replace: 'case when ${include} <> 0 then',
+    test: TEST,
+  },
+  {
+    name: 'the next page includes nothing',
+    file: 'src/store/pets/routes.ts',
+    find: "            include: words?.join(','),\n",
+    replace: '',
+    test: TEST,
+    title: 'the pages of a list keep what they include',
+  },
+  {
+    name: 'a change of the profile does not change updatedAt',
+    file: TABLE,
+    find: 'where (pet_id, id) <= (${pet}.id, ${INT64_MAX}) and (pet_id, id) >= (${pet}.id, 0)',
+    replace: 'where pet_id = ${pet}.id and to_profile is null',
+    test: TEST,
+    title: 'has the times of the creation and of the last change',
+  },
+  {
+    name: 'a pet with its profile has the ETag of the pet alone',
+    file: 'src/http/etag.ts',
+    find: "return `\"${version}-${hash('sha256', json, 'base64url').slice(0, HASH_LENGTH)}\"`",
+    replace: 'return json === undefined ? json : etag(version)',
+    test: TEST,
+    title: 'the ETag of one pet',
+  },
+]
