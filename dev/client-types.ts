@@ -3,7 +3,7 @@
 
 export interface Schema {
   $ref?: string
-  type?: string
+  type?: string | string[]
   format?: string
   pattern?: string
   minLength?: number
@@ -12,7 +12,7 @@ export interface Schema {
   maximum?: number
   minItems?: number
   maxItems?: number
-  enum?: string[]
+  enum?: (string | null)[]
   items?: Schema
   oneOf?: Schema[]
   discriminator?: object
@@ -228,7 +228,12 @@ function typeOf(schema: Schema, direction: Direction, indent = ''): string {
   if (schema.not !== undefined) return FUTURE_TYPE
   const variants = variantsOf(schema)
   if (variants.length > 0) return variants.map((variant) => `\n  | ${typeOf(variant, direction)}`).join('')
-  if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ')
+  if (Array.isArray(schema.type))
+    return schema.type
+      .map((type) => (type === 'null' ? type : typeOf({ ...schema, type }, direction, indent)))
+      .join(' | ')
   if (schema.properties !== undefined) return `{\n${fields(schema, direction, `${indent}  `)}${indent}}`
   if (schema.format === 'int64') return direction === 'sent' ? 'IdInput' : 'Id'
   if (schema.type === 'integer') return 'number'

@@ -49,6 +49,8 @@ create table pet_profiles (
   sex text check (sex in ('female', 'male', 'unknown')),
   born_on date check (born_on between '1900-01-01' and '9999-12-31'),
   chip_number text collate "C" check (chip_number ~ '^[0-9A-Za-z]{1,40}$'),
+  -- Compared byte by byte.
+  reference text collate "C" check (char_length(reference) between 1 and 100),
   description text check (char_length(description) between 1 and 2000),
   check ((price is null) = (currency is null))
 );
@@ -56,6 +58,8 @@ create table pet_profiles (
 comment on table pet_profiles is 'The price of a pet and the facts about it. In a table of its own, so that creating a pet does nothing more, and a profile does not change the version of its pet. A pet has no row before its first profile';
 
 create index pet_profiles_by_chip_number on pet_profiles (chip_number, pet_id);
+-- Most pets can be without a reference.
+create unique index pet_profiles_by_reference on pet_profiles (reference) where reference is not null;
 
 create table pet_history (
   id bigint primary key generated always as identity,

@@ -160,16 +160,16 @@ create trigger record_truncated after truncate on pets
   for each statement execute function record_truncated_pets();
 
 -- The price is text, because a JSON number would lose its decimal places. Fields of one word have the names of their columns.
--- A profile that was written together with its new pet has the actor of the pet: one statement creates pets for several
--- callers.
+-- Without an actor of the statement, a profile that was written together with its new pet has that of the pet: one statement
+-- creates pets for several callers.
 create function record_written_profiles() returns trigger language plpgsql as $$
 begin
   insert into outbox (type, count, pet_ids, profiles, api_key_ids, request_ids)
   select 'pet.profile_updated', count(*), array_agg(pet_id), array_agg(profile), array_agg(api_key_id), array_agg(request_id)
   from (
     select pet_id, (row_number() over () - 1) / 1000 as part,
-      case when is_new then created_by else event_api_key_id() end as api_key_id,
-      case when is_new then pets.request_id else event_request_id() end as request_id,
+      coalesce(event_api_key_id(), case when is_new then created_by end) as api_key_id,
+      coalesce(event_request_id(), case when is_new then pets.request_id end) as request_id,
       jsonb_strip_nulls(to_jsonb(written) - '{pet_id, version, born_on, chip_number}'::text[]
         || jsonb_build_object('price', price::text, 'bornOn', born_on, 'chipNumber', chip_number)) as profile
     from written join pets on pets.id = pet_id

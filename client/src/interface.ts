@@ -49,6 +49,16 @@ export interface PetChange {
   reason?: string | undefined
 }
 
+/** The name and category of the pet, and the facts to change: absent ones stay unchanged, and `null` clears one. `status` is that of a new pet, `available` by default: a pet that exists keeps its own. */
+export interface PetByReference {
+  /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
+  name: string
+  /** Id of the category that the pet belongs to. */
+  categoryId: IdInput
+  status?: PetStatus | undefined
+  profile?: ProfileChange | undefined
+}
+
 /** The pet to create, as for `createPet`, and its profile, as for `putPetProfile`. */
 export interface PetToCreate {
   /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
@@ -131,6 +141,8 @@ export interface HistoryEntry {
     bornOn?: string
     /** Number of the microchip: letters and digits. Several pets can have the same number. */
     chipNumber?: string
+    /** The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters. */
+    reference?: string
     /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
     description?: string
   }
@@ -150,6 +162,8 @@ export interface HistoryEntry {
     bornOn?: string
     /** Number of the microchip: letters and digits. Several pets can have the same number. */
     chipNumber?: string
+    /** The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters. */
+    reference?: string
     /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
     description?: string
   }
@@ -176,6 +190,8 @@ export interface Profile {
   bornOn?: string
   /** Number of the microchip: letters and digits. Several pets can have the same number. */
   chipNumber?: string
+  /** The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters. */
+  reference?: string
   /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
   description?: string
 }
@@ -195,6 +211,8 @@ export interface PetProfile {
   bornOn?: string
   /** Number of the microchip: letters and digits. Several pets can have the same number. */
   chipNumber?: string
+  /** The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters. */
+  reference?: string
   /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
   description?: string
 }
@@ -212,12 +230,33 @@ export interface NewPetProfile {
   bornOn?: string | undefined
   /** Number of the microchip: letters and digits. Several pets can have the same number. */
   chipNumber?: string | undefined
+  /** The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters. */
+  reference?: string | undefined
   /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
   description?: string | undefined
 }
 
 /** Profiles, the newest pet first. */
 export type PetProfiles = PetProfile[]
+
+/** The facts to change. Absent ones stay unchanged, and `null` clears one. */
+export interface ProfileChange {
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price?: string | null | undefined
+  /** Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency. */
+  currency?: string | null | undefined
+  /** Must not be blank and must have no control characters. */
+  breed?: string | null | undefined
+  sex?: 'female' | 'male' | 'unknown' | null | undefined
+  /** Date of birth, in or after 1900. Must not be in the future. */
+  bornOn?: string | null | undefined
+  /** Number of the microchip: letters and digits. Several pets can have the same number. */
+  chipNumber?: string | null | undefined
+  /** The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters. */
+  reference?: string | null | undefined
+  /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
+  description?: string | null | undefined
+}
 
 export interface CategoryName {
   /** Name of the category. Must not be blank. The length is counted in code points. */
@@ -955,6 +994,8 @@ export interface ListPetsQuery {
   status?: 'available' | 'pending' | 'sold' | undefined
   /** Return only pets in this category. */
   categoryId?: IdInput | undefined
+  /** Return only pets with this reference. */
+  reference?: string | undefined
   /** Return only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `cursor`, `name` or `word`. */
   id?: readonly IdInput[] | undefined
   /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId` or `id`. */
@@ -985,6 +1026,8 @@ export interface ExportPetsQuery {
   status?: 'available' | 'pending' | 'sold' | undefined
   /** Return only pets in this category. */
   categoryId?: IdInput | undefined
+  /** Return only pets with this reference. */
+  reference?: string | undefined
   /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId`. */
   name?: string | undefined
   /** Return only pets whose name has a word that starts with this text, as in `listPets`. Cannot be combined with `name` or `sort`. */
@@ -1113,6 +1156,7 @@ export type ErrorCode =
   | 'pet_not_available'
   | 'pet_on_hold'
   | 'pet_has_orders'
+  | 'reference_in_use'
   | 'invalid_transition'
   | 'order_closed'
   | 'too_many_webhooks'
@@ -1189,6 +1233,13 @@ export interface Operations {
     query: undefined
     body: undefined
     response: undefined
+  }
+  putPetByReference: {
+    method: 'PUT'
+    path: `/pets/by-reference/${string}`
+    query: undefined
+    body: PetByReference
+    response: Pet
   }
   changePets: {
     method: 'POST'

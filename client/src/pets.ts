@@ -1,7 +1,15 @@
 // Pets. The comments on `create`, `update` and `delete` say whether the client retries them.
 import { type CallOptions, type OnceOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
-import type { GetPetHistoryQuery, IdInput, ListPetsQuery, NewPet, Pet, PetChange } from './interface.ts'
+import type {
+  GetPetHistoryQuery,
+  IdInput,
+  ListPetsQuery,
+  NewPet,
+  Pet,
+  PetByReference,
+  PetChange,
+} from './interface.ts'
 import { listOf } from './lists.ts'
 import { petChangesOf } from './pet-changes.ts'
 import { petExportOf } from './pet-export.ts'
@@ -87,6 +95,22 @@ export function petsOf(send: Send) {
           options,
         ),
       )
+    },
+
+    /**
+     * Creates the pet with this reference, or changes its name, category and the given facts: `null` clears one. Never changes
+     * the status of a pet that exists. Always safe to retry.
+     */
+    put: async (reference: string, pet: PetByReference, options?: CallOptions): Promise<VersionedPet> => {
+      const path = `/pets/by-reference/${encodeURIComponent(reference)}` as const
+      const call = {
+        operation: 'putPetByReference',
+        method: 'PUT',
+        path,
+        body: pet,
+        idempotent: true,
+      } as const
+      return versioned(await send(call, options))
     },
 
     /** Deletes a pet that was added by mistake. Safe to retry, because ids are never reused. */

@@ -14,6 +14,7 @@ export const NEW_PET_PROFILE = {
   sex: { enum: ["female","male","unknown"] },
   bornOn: { format: "date" },
   chipNumber: { minLength: 1, maxLength: 40, pattern: "^[0-9A-Za-z]+$" },
+  reference: { minLength: 1, maxLength: 100, pattern: "\\S", format: "single-line" },
   description: { minLength: 1, maxLength: 2000, pattern: "\\S", format: "multi-line" },
 } as const
 
@@ -22,6 +23,23 @@ export const PET_CHANGE = {
   categoryId: { minimum: 1, format: "int64" },
   status: { enum: ["available","pending","sold"] },
   reason: { minLength: 1, maxLength: 500 },
+} as const
+
+export const PET_BY_REFERENCE = {
+  name: { minLength: 1, maxLength: 500, pattern: "\\S" },
+  categoryId: { minimum: 1, format: "int64" },
+  status: { enum: ["available","pending","sold"] },
+} as const
+
+export const PROFILE_CHANGE = {
+  price: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
+  breed: { minLength: 1, maxLength: 100, pattern: "\\S", format: "single-line" },
+  sex: { enum: ["female","male","unknown",null] },
+  bornOn: { format: "date" },
+  chipNumber: { minLength: 1, maxLength: 40, pattern: "^[0-9A-Za-z]+$" },
+  reference: { minLength: 1, maxLength: 100, pattern: "\\S", format: "single-line" },
+  description: { minLength: 1, maxLength: 2000, pattern: "\\S", format: "multi-line" },
 } as const
 
 export const PET_CHANGES = {
@@ -100,6 +118,7 @@ export const LIST_PETS = {
   limit: { minimum: 1, maximum: 100 },
   status: { enum: ["available","pending","sold"] },
   categoryId: { minimum: 1, format: "int64" },
+  reference: { minLength: 1, maxLength: 100, format: "single-line" },
   id: { maxItems: 100, items: { minimum: 1, format: "int64" } },
   name: { minLength: 1, maxLength: 500 },
   word: { minLength: 1, maxLength: 100 },
@@ -126,6 +145,7 @@ export const EXPORT_PETS = {
   limit: { minimum: 1, maximum: 100000 },
   status: { enum: ["available","pending","sold"] },
   categoryId: { minimum: 1, format: "int64" },
+  reference: { minLength: 1, maxLength: 100, format: "single-line" },
   name: { minLength: 1, maxLength: 500 },
   word: { minLength: 1, maxLength: 100 },
   sort: { enum: ["name"] },

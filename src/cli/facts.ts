@@ -21,7 +21,7 @@ interface Fact {
   isFreeText?: boolean
 }
 
-const { breed, chipNumber, description } = NEW_PET_PROFILE
+const { breed, chipNumber, reference, description } = NEW_PET_PROFILE
 export const FACTS: Record<FactName, Fact> = {
   price: {
     value: '<amount>',
@@ -47,6 +47,11 @@ export const FACTS: Record<FactName, Fact> = {
     help: `number of the microchip, ${lengthText(chipNumber, 'letters and digits')}`,
     words: 'chip number',
     meaning: 'Number of the microchip.',
+  },
+  reference: {
+    help: `the shop's own id of the pet, ${lengthText(reference)}; no other pet can have the same`,
+    meaning: "The shop's own id of the pet.",
+    isFreeText: true,
   },
   description: {
     help: `plain text, ${lengthText(description)}`,

@@ -105,6 +105,7 @@ export function addPets(program: Command): void {
   addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'], { json: LIST_HELP.json })
 
   addAdd(pets)
+  addPut(pets)
   addUpdate(pets)
   addDelete(pets)
   addChange(pets)
@@ -173,6 +174,41 @@ function addAdd(pets: Command): void {
     'petstore pets add Biscuit --category 1 --price 129.00 --breed Beagle',
     'petstore pets add "Rex, the great" --category 2 --status pending --idempotency-key delivery-17/3',
   ])
+}
+
+function addPut(pets: Command): void {
+  const put = pets
+    .command('put')
+    .usage('<reference> --name <text> --category <id> [options]')
+    .description(
+      'add the pet with this reference, or change its name, category and the given facts, and show it; safe to repeat',
+    )
+    .argument('[reference]', "the shop's own id of the pet")
+    .option('--name <text>', `name of the pet, ${lengthText(NEW_PET.name)} (required)`)
+    .option('--category <id>', 'id of the category of the pet (required)', parseIdArgument)
+    .addOption(
+      new Option('--status <status>', 'status of a new pet; available if not set').choices(PET_STATUSES),
+    )
+  for (const name of WRITABLE_NAMES) if (name !== 'reference') put.addOption(factOption(name))
+  put.action((reference: string | undefined, options: AddOptions & { name?: string }) => {
+    const required = requireArguments(put, {
+      '<reference>': reference,
+      '--name <text>': options.name,
+      '--category <id>': options.category,
+    })
+    const pet = {
+      name: required['--name <text>'],
+      categoryId: required['--category <id>'],
+      status: options.status,
+      profile: givenProfile(options),
+    }
+    return callService(options, async ({ store, call }) => {
+      const { etag: _etag, ...stored } = await store.pets.put(required['<reference>'], pet, call)
+      if (options.json) return print(toJson(stored))
+      await printItems([stored], false, COLUMNS)
+    })
+  })
+  addRemoteOptions(put, ['petstore pets put SKU-4711 --name Biscuit --category 1 --price 129.00'])
 }
 
 function addUpdate(pets: Command): void {

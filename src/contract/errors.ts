@@ -139,6 +139,11 @@ export const ERRORS = {
     message: 'The pet cannot be deleted, because it has orders.',
     fix: 'Do not delete the pet. A pet that ever had an order cannot be deleted, even if all its orders are closed.',
   },
+  reference_in_use: {
+    status: 409,
+    message: 'Another pet has this reference.',
+    fix: 'Find the other pet with `GET /v1/pets?reference=…`. To change that pet, use `PUT /v1/pets/by-reference/{reference}`. Otherwise choose another reference.',
+  },
   invalid_transition: {
     status: 409,
     message: 'A sold pet cannot become pending; make it available first.',

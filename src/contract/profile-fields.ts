@@ -9,6 +9,7 @@ export type Sex = (typeof SEXES)[number]
 
 const BREED_LENGTH_MAX = 100
 const CHIP_NUMBER_LENGTH_MAX = 40
+const REFERENCE_LENGTH_MAX = 100
 const DESCRIPTION_LENGTH_MAX = 2_000
 
 export const ChipNumberSchema = Type.String({
@@ -17,6 +18,16 @@ export const ChipNumberSchema = Type.String({
   pattern: '^[0-9A-Za-z]+$',
   description: 'Number of the microchip: letters and digits. Several pets can have the same number.',
   examples: ['276098106123456'],
+})
+
+export const ReferenceSchema = Type.String({
+  minLength: 1,
+  maxLength: REFERENCE_LENGTH_MAX,
+  pattern: '\\S',
+  format: 'single-line',
+  description:
+    "The shop's own id of the pet, compared exactly. No other pet can have the same. Must not be blank and must have no control characters.",
+  examples: ['SKU-4711'],
 })
 
 /** The fields that a caller writes. All are optional. */
@@ -41,6 +52,7 @@ export const WRITABLE_FIELDS = {
     }),
   ),
   chipNumber: Type.Optional(ChipNumberSchema),
+  reference: Type.Optional(ReferenceSchema),
   description: Type.Optional(
     Type.String({
       minLength: 1,

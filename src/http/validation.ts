@@ -314,7 +314,7 @@ const NOT_BLANK = String.raw`\S`
 
 const FAULTS: Record<string, Describe> = {
   required: () => ['missing', 'is required.'],
-  type: ({ type }) => ['wrong_type', `must be of type ${type}.`],
+  type: ({ type }) => ['wrong_type', `must be of type ${[type].flat().join(' or ')}.`],
   int64: () => ['invalid_integer', `must be an integer from 1 to ${INT64_MAX}.`],
   digits: (_params, range) => [
     'invalid_integer',

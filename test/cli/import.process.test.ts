@@ -55,10 +55,10 @@ const TEXT = '"two\nlines, a \\ and a ""quote"""'
 test('imports profiles, and an export with --profiles can be imported again', async () => {
   const profiles = join(folder, 'profiles.csv')
   const rows = [
-    'name,price,categoryId,breed,sex,bornOn,chipNumber,description,colour',
-    `Rex,129.00,1,Beagle,male,2024-02-29,276098106123456,${TEXT},brown`,
-    'Tom,,2,,,,,,',
-    'Luna,0.50,3,,,,,,',
+    'name,price,categoryId,breed,sex,bornOn,chipNumber,reference,description,colour',
+    `Rex,129.00,1,Beagle,male,2024-02-29,276098106123456,SKU-4711,${TEXT},brown`,
+    'Tom,,2,,,,,,,',
+    'Luna,0.50,3,,,,,,,',
   ]
   writeFileSync(profiles, rows.join('\n'))
   await sql(DATABASE_URL, 'delete from pets')
@@ -68,10 +68,10 @@ test('imports profiles, and an export with --profiles can be imported again', as
   const exported = (await run('export', '--profiles')).stdout
   expect(withoutIds(exported)).toBe(
     [
-      'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,description',
-      `Rex,1,available,129.00,EUR,Beagle,male,2024-02-29,276098106123456,${TEXT}`,
-      'Tom,2,available,,,,,,,',
-      'Luna,3,available,0.50,EUR,,,,,',
+      'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,reference,description',
+      `Rex,1,available,129.00,EUR,Beagle,male,2024-02-29,276098106123456,SKU-4711,${TEXT}`,
+      'Tom,2,available,,,,,,,,',
+      'Luna,3,available,0.50,EUR,,,,,,',
     ].join('\n'),
   )
   const again = join(folder, 'again.csv')
@@ -90,6 +90,29 @@ test('imports profiles, and an export with --profiles can be imported again', as
   expect(await sql(DATABASE_URL, newest)).toEqual([
     { type: 'pet.profile_updated', request_ids: [requestId, requestId] },
     { type: 'pet.created', request_ids: [requestId, requestId, requestId] },
+  ])
+})
+
+test('rejects rows whose reference a stored pet or an earlier row has, and adds the others', async () => {
+  const file = join(folder, 'references.csv')
+  await sql(DATABASE_URL, 'delete from pets')
+  writeFileSync(file, 'name,categoryId,reference\nRex,1,known\n')
+  expect((await run('import', file)).code).toBe(0)
+  writeFileSync(file, 'name,categoryId,reference\nA,1,new\nB,1,known\n,1,x\nC,1,new\nD,1,\nE,1,other\n')
+  expect((await run('import', file)).stderr).toMatch(/3 rows added/)
+  const list = readFileSync(`${file}.rejected.csv`)
+  const [, ...records] = [...openCsvParser().push(list, true)].map(({ fields }) => fields)
+  expect(records.map(([line, reason]) => [line, reason])).toEqual([
+    ['3', 'Another pet has this reference.'],
+    ['4', 'name must have at least 1 character.'],
+    ['5', 'Another pet has this reference.'],
+  ])
+  const stored = 'select name, reference from pets left join pet_profiles on pet_id = id order by id'
+  expect(await sql(DATABASE_URL, stored)).toEqual([
+    { name: 'Rex', reference: 'known' },
+    { name: 'A', reference: 'new' },
+    { name: 'D', reference: null },
+    { name: 'E', reference: 'other' },
   ])
 })
 

@@ -244,8 +244,8 @@ test('set-profile replaces the profile, and profile and profiles show it', async
   const set = await run('pets', 'set-profile', String(id), ...facts, '--chip-number', `chip${id}`)
   expect(set).toMatchObject({ code: 0, stderr: 'The ETag of the profile: "1"\n' })
   const shown = [
-    ['PET', 'PRICE', 'SEX', 'BORN', 'CHIP', 'BREED', 'DESCRIPTION'],
-    [String(id), '129.00 EUR', 'female', '2025-05-31', `chip${id}`, 'Beagle', '-'],
+    ['PET', 'PRICE', 'SEX', 'BORN', 'CHIP', 'BREED', 'REFERENCE', 'DESCRIPTION'],
+    [String(id), '129.00 EUR', 'female', '2025-05-31', `chip${id}`, 'Beagle', '-', '-'],
   ]
   expect(cellsOf(set.stdout)).toEqual(shown)
   expect(cellsOf((await run('pets', 'profile', String(id))).stdout)).toEqual(shown)

@@ -139,7 +139,16 @@ test('the commands for users have an option for every parameter and field of the
   const filters = ['--pet', '--status', '--sort', '--closed-from', '--closed-to']
   expect(optionsOf('orders list')).toEqual([...filters, '--limit', '--all', ...common])
   expect(fieldsOf('NewPet')).toEqual(['name', 'categoryId', 'status', 'profile'])
-  const facts = ['--price', '--currency', '--breed', '--sex', '--born-on', '--chip-number', '--description']
+  const facts = [
+    '--price',
+    '--currency',
+    '--breed',
+    '--sex',
+    '--born-on',
+    '--chip-number',
+    '--reference',
+    '--description',
+  ]
   expect(optionsOf('pets add')).toEqual(['--category', '--status', ...facts, '--idempotency-key', ...common])
   expect(fieldsOf('PetChange')).toEqual(['name', 'categoryId', 'status', 'reason'])
   const change = ['--name', '--category', '--status', '--reason', '--if-match']

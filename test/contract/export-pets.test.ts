@@ -62,9 +62,9 @@ describe('an export', () => {
     await petstore.call('PUT', `/v1/pets/${pet.id}/profile`, { body: profile })
     const query = `include=profile&categoryId=${others}`
     expect((await exported(query)).text).toBe(
-      'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,description\n' +
-        `${pet.id},Biscuit,${others},available,,,Beagle,female,2025-05-31,,"a\nb"\n` +
-        `${without.id},Tom,${others},available,,,,,,,\n`,
+      'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,reference,description\n' +
+        `${pet.id},Biscuit,${others},available,,,Beagle,female,2025-05-31,,,"a\nb"\n` +
+        `${without.id},Tom,${others},available,,,,,,,,\n`,
     )
     expect(readLines((await exported(`${query}&format=ndjson`)).text)).toEqual([
       { ...pet, ...profile },

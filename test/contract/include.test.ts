@@ -7,7 +7,7 @@ import { FULL_PROFILE } from '../support/profile.ts'
 const petstore = openTestClient(inject('contract'), { retriesBusy: true })
 const categoryId = newCategoryId()
 const name = `inc${categoryId}`
-const facts = { ...FULL_PROFILE, description: 'a "b" \\ },{"id":1\r\n😀' }
+const facts = { ...FULL_PROFILE, reference: `SKU-${categoryId}`, description: 'a "b" \\ },{"id":1\r\n😀' }
 /** With all facts, with one, and with none; the newest is last. */
 let pets: [Pet, Pet, Pet]
 /** What every list has with include=profile, newest first. */
@@ -73,7 +73,7 @@ describe('include=times', () => {
     const { body } = await petstore.post('/pets', {
       name: 'Rex',
       categoryId: newCategoryId(),
-      profile: facts,
+      profile: { breed: 'Beagle' },
     })
     const { id } = body as Pet
     const created = await timesOf(id)
@@ -115,7 +115,7 @@ test('exports have the columns of what they include, in the order of the documen
   const read = async (query: string) =>
     (await petstore.get(`/pet-export?categoryId=${categoryId}&${query}`)).text
   expect((await read('include=times,profile')).split('\n')[0]).toBe(
-    'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,description,createdAt,updatedAt',
+    'id,name,categoryId,status,price,currency,breed,sex,bornOn,chipNumber,reference,description,createdAt,updatedAt',
   )
   const [line = ''] = (await read('format=ndjson&include=times')).split('\n')
   const times = (await petstore.get(`/pets/${pets[2].id}?include=times`)).body

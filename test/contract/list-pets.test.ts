@@ -183,15 +183,15 @@ test.each([
   ],
   [
     'vaccination=yes',
-    'vaccination is not a parameter of this operation. The parameters are limit, status, categoryId, id, name, word, sort, cursor.',
+    'vaccination is not a parameter of this operation. The parameters are limit, status, categoryId, reference, id, name, word, sort, include, cursor.',
   ],
   [
     '__proto__=x',
-    '__proto__ is not a parameter of this operation. The parameters are limit, status, categoryId, id, name, word, sort, cursor.',
+    '__proto__ is not a parameter of this operation. The parameters are limit, status, categoryId, reference, id, name, word, sort, include, cursor.',
   ],
   [
     'petstore_live_x=1',
-    '[API key] is not a parameter of this operation. The parameters are limit, status, categoryId, id, name, word, sort, cursor.',
+    '[API key] is not a parameter of this operation. The parameters are limit, status, categoryId, reference, id, name, word, sort, include, cursor.',
   ],
   ['word=a&naame=%zz', 'naame is not a parameter of this operation. Did you mean name?'],
 ])('rejects the unknown parameter of %s (400)', async (query, message) => {

@@ -1,4 +1,5 @@
 // GET and PUT /v1/pets/{petId}/profile and GET /v1/pet-profiles: the price of a pet and facts about it.
+import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openTestClient } from '../support/client.ts'
 import { addPet, faultyFields } from '../support/pets.ts'
@@ -9,6 +10,7 @@ const petstore = openTestClient({ origin, apiKey }, { retriesBusy: true })
 /** The largest int64: the sequence never reaches it. */
 const UNKNOWN_ID = '9223372036854775807'
 
+const RUN = randomUUID()
 const get = (petId: number | string) => petstore.get(`/pets/${petId}/profile`)
 const put = (petId: number | string, body: unknown, headers: Record<string, string> = {}) =>
   petstore.call('PUT', `/v1/pets/${petId}/profile`, { body, headers })
@@ -16,6 +18,9 @@ const put = (petId: number | string, body: unknown, headers: Record<string, stri
 /** A chip number that no other test uses. */
 let chips = 0
 const newChipNumber = () => `chip${Date.now()}x${(chips += 1)}`
+
+/** No two pets can have the same reference. */
+const ownProfile = (id: number | string) => ({ ...FULL_PROFILE, reference: `SKU-${id}-${RUN}` })
 
 describe('the profile of a pet', () => {
   test('is empty and has the ETag "0" before its first change', async () => {
@@ -28,9 +33,10 @@ describe('the profile of a pet', () => {
 
   test('has all fields that were sent, and the currency of the price', async () => {
     const { id } = await addPet(petstore)
-    const changed = await put(id, FULL_PROFILE)
+    const profile = ownProfile(id)
+    const changed = await put(id, profile)
     expect(changed).toMatchObject({ status: 200 })
-    expect(changed.body).toEqual({ petId: id, currency: 'EUR', ...FULL_PROFILE })
+    expect(changed.body).toEqual({ petId: id, currency: 'EUR', ...profile })
     expect(changed.headers.get('etag')).toBe('"1"')
     const read = await get(id)
     expect(read.text).toBe(changed.text)
@@ -39,7 +45,7 @@ describe('the profile of a pet', () => {
 
   test('is replaced as a whole: a field that is absent has no value afterwards', async () => {
     const { id } = await addPet(petstore)
-    await put(id, FULL_PROFILE)
+    await put(id, ownProfile(id))
     const response = await put(id, { breed: 'Pug' })
     expect(response.body).toEqual({ petId: id, breed: 'Pug' })
     expect((await put(id, {})).body).toEqual({ petId: id })
@@ -49,7 +55,7 @@ describe('the profile of a pet', () => {
   })
 
   test.each([
-    { what: 'the same values', first: FULL_PROFILE, second: FULL_PROFILE, etag: '"1"' },
+    { what: 'the same values', first: ownProfile('same'), second: ownProfile('same'), etag: '"1"' },
     { what: 'no values, before the first change', first: {}, second: {}, etag: '"0"' },
   ])('does not change with $what', async ({ first, second, etag }) => {
     const { id } = await addPet(petstore)
@@ -101,8 +107,8 @@ describe('the profile of a pet', () => {
     'rejects %j, because the store has another currency (400)',
     async (fields) => {
       const { id } = await addPet(petstore)
-      const before = await put(id, FULL_PROFILE)
-      const response = await put(id, { ...FULL_PROFILE, ...fields })
+      const before = await put(id, ownProfile(id))
+      const response = await put(id, { ...ownProfile(id), ...fields })
       expect(response).toMatchObject({ status: 400, body: { code: 'currency_mismatch' } })
       expect(response.body).toMatchObject({ details: [{ field: 'currency', code: 'currency_mismatch' }] })
       expect((await get(id)).text).toBe(before.text)
@@ -178,7 +184,7 @@ describe('the profile of a pet', () => {
 
   test('is deleted with its pet', async () => {
     const { id } = await addPet(petstore)
-    await put(id, FULL_PROFILE)
+    await put(id, ownProfile(id))
     expect((await petstore.call('DELETE', `/v1/pets/${id}`)).status).toBe(204)
     expect((await get(id)).status).toBe(404)
     expect((await petstore.get(`/pet-profiles?petId=${id}`)).body).toEqual([])
@@ -225,7 +231,7 @@ test('a profile changes neither the pet nor its ETag, byte for byte', async () =
       }),
     )
   const before = await readAll()
-  await put(pet.id, FULL_PROFILE)
+  await put(pet.id, ownProfile(pet.id))
   await put(pet.id, { breed: 'Pug' })
   expect(await readAll()).toEqual(before)
   const response = await petstore.call('PATCH', `/v1/pets/${pet.id}`, {

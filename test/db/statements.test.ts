@@ -4,7 +4,13 @@ import { join, resolve } from 'node:path'
 import { Client, type Connection, type Submittable } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import type { Statement } from '../../src/db/database.ts'
-import { FILTER_KINDS, petsByName, petsByWord, petsInRange } from '../../src/store/pets/queries.ts'
+import {
+  FILTER_KINDS,
+  petByReference,
+  petsByName,
+  petsByWord,
+  petsInRange,
+} from '../../src/store/pets/queries.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 import { isNameOf, type StatementFunction, statementFunctions } from '../support/statements.ts'
@@ -26,6 +32,7 @@ const ARGUMENTS: Record<string, unknown[][]> = {
   ]),
   findMatchingPets: [
     petsByWord('x', undefined),
+    petByReference('x', undefined),
     petsByName({ prefix: 'x', status: undefined }, undefined),
     petsInRange({}, undefined),
     petsInRange({ status: 'sold' }, undefined),

@@ -64,8 +64,8 @@ export const PET_CHANGE_DEFECTS: readonly Defect[] = [
   {
     name: 'many changes with an Idempotency-Key are made again by a retry',
     file: RULES,
-    find: 'if (key === undefined) return {',
-    replace: 'if (key !== undefined) return {',
+    find: '  if (key === undefined)\n    return {',
+    replace: '  if (key !== undefined)\n    return {',
     test: CONTRACT_TEST,
     title: 'are made once, and a retry gets the same bytes',
   },

@@ -90,6 +90,35 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
     test: 'test/store/pets-create.test.ts',
   },
   {
+    name: 'two pets can have the same reference',
+    file: 'migrations/0001_pets.sql',
+    find: 'create unique index pet_profiles_by_reference',
+    replace: 'create index pet_profiles_by_reference',
+    test: 'test/contract/references.test.ts',
+  },
+  {
+    name: 'a reference that is taken fails the creates of the same batch',
+    file: 'src/store/pets/queries.ts',
+    find: "or is_first and (select pet_id from pet_profiles where reference = fields ->> 'reference') is null",
+    replace: 'or is_first',
+    test: 'test/contract/references.test.ts',
+    title: 'every other way',
+  },
+  {
+    name: 'putPetByReference changes the status of a pet',
+    file: 'src/store/pets/by-reference.ts',
+    find: 'await decideUpdate(pet, { name, categoryId }, () => true, {',
+    replace: "await decideUpdate(pet, { name, categoryId, status: 'sold' }, () => true, {",
+    test: 'test/contract/references.test.ts',
+  },
+  {
+    name: 'putPetByReference clears the facts that are absent',
+    file: 'src/store/pets/by-reference.ts',
+    find: 'return [name, isKept ? stored[name] : facts[name]] as const',
+    replace: "return [name, isKept && name === 'reference' ? stored[name] : facts[name]] as const",
+    test: 'test/contract/references.test.ts',
+  },
+  {
     name: 'a profile survives its pet',
     file: 'migrations/0001_pets.sql',
     find: 'pet_id bigint primary key references pets (id) on delete cascade',
@@ -195,8 +224,8 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'an import gives profiles to the wrong pets if rows were rejected',
     file: 'src/data/import-export/batches.ts',
-    find: 'row: batch.read - batch.rejected.length',
-    replace: 'row: batch.read',
+    find: 'const index = batch.read - batch.rejected.length',
+    replace: 'const index = batch.read',
     test: 'test/cli/import.process.test.ts',
   },
   {

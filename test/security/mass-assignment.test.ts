@@ -51,6 +51,11 @@ const CASES: Record<string, Case> = {
     send: (body) => api.post('/pets', body),
     status: 201,
   },
+  putPetByReference: {
+    body: () => ({ name: 'Rex', categoryId: 1, status: 'pending', profile: {} }),
+    send: (body, petId) => api.put(`/pets/by-reference/r${petId}`, body),
+    status: 201,
+  },
   updatePet: {
     body: () => ({ name: 'Tom', categoryId: 2, status: 'available', reason: 'x' }),
     send: (body, petId) => api.patch(petId, body),
@@ -68,7 +73,7 @@ const CASES: Record<string, Case> = {
     status: 200,
   },
   putPetProfile: {
-    body: () => ({ ...FULL_PROFILE, currency: 'EUR' }),
+    body: (petId) => ({ ...FULL_PROFILE, currency: 'EUR', reference: `SKU-${petId}` }),
     send: (body, petId) => api.put(`/pets/${petId}/profile`, body),
     status: 200,
   },

@@ -26,6 +26,7 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   getPetHistory: 'pets:read',
   getPetProfile: 'pets:read',
   putPetProfile: 'pets:write',
+  putPetByReference: 'pets:write',
   listPetProfiles: 'pets:read',
   listCategories: 'pets:read',
   putCategory: 'pets:write',

@@ -152,7 +152,19 @@ const CASES: Record<string, Record<string, Case>> = {
   putPetProfile: {
     200: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129.00' })),
     400: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129' })),
+    409: withPet(async (api, id) => {
+      await api.post('/pets', { ...PET, profile: { reference: 'put' } })
+      return api.put(`/pets/${id}/profile`, { reference: 'put' })
+    }),
     412: withPet((api, id) => api.put(`/pets/${id}/profile`, {}, { 'if-match': '"9"' })),
+  },
+  putPetByReference: {
+    200: async (api) => {
+      await api.put('/pets/by-reference/known', PET)
+      return () => api.put('/pets/by-reference/known', { ...PET, name: 'Tom' })
+    },
+    201: simply((api) => api.put('/pets/by-reference/new', PET)),
+    400: simply((api) => api.put('/pets/by-reference/new', {})),
   },
   listPetProfiles: {
     200: withPet((api, id) => api.get(`/pet-profiles?petId=${id}`)),

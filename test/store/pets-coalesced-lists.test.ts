@@ -40,8 +40,8 @@ const petstore = await startApp(db, {
 })
 
 for (const pet of [
-  { name: 'Biscuit', categoryId: 1, status: 'sold' },
-  { name: 'Rex', categoryId: 2 },
+  { name: 'Biscuit', categoryId: 1, status: 'sold', profile: { reference: 'one' } },
+  { name: 'Rex', categoryId: 2, profile: { reference: 'two' } },
   { name: 'Rexy', categoryId: 1 },
   { name: 'Ada', categoryId: 3, status: 'pending' },
 ]) {
@@ -63,6 +63,7 @@ const SAMPLES: Record<string, [string, string?]> = {
   word: ['Rexy', 'Biscuit'],
   sort: ['name'],
   include: ['profile', 'times'],
+  reference: ['one', 'two'],
   cursor: [await cursorAfter(1), await cursorAfter(2)],
 }
 

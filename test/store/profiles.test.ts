@@ -91,7 +91,7 @@ test('every fact reaches the history, the feed and an export', async () => {
   const profile = { ...FULL_PROFILE, currency: 'EUR' }
   expect((await api.history(id))[0]?.to).toEqual(profile)
   expect((await profileEvents()).at(-1)).toMatchObject({ profile: { petId: id, ...profile } })
-  const lines = (await api.get('/pet-export?format=ndjson&include=profiles')).text.split('\n')
+  const lines = (await api.get('/pet-export?format=ndjson&include=profile')).text.split('\n')
   expect(lines.filter((line) => line !== '').map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({ id, ...profile }),
   )

@@ -9,5 +9,6 @@ export const FULL_PROFILE: { [Fact in FactName]-?: NonNullable<NewPetProfile[Fac
   sex: 'female',
   bornOn: '2025-05-31',
   chipNumber: '276098106123456',
+  reference: 'SKU-4711 / ä',
   description: 'Calm with children.\nLikes\r\nwater 🐕',
 }

@@ -63,6 +63,7 @@ export const FACTS: Record<FactName, Fact> = {
     column: { width: '6.5rem', text: ageText },
   },
   chipNumber: { label: 'Chip number', column: { width: '8.5rem' }, isOfOnePet: true },
+  reference: { label: 'Reference', isOfOnePet: true },
   description: { label: 'Description', isLong: true },
 }
 export const FACT_NAMES = Object.keys(FACTS) as FactName[]

@@ -16,6 +16,7 @@ import {
   readRow,
   type RejectedRow,
   rejectCategory,
+  rejectReference,
   type Row,
 } from './schema.ts'
 import type { OpenSource } from './source.ts'
@@ -44,6 +45,8 @@ export interface Batch {
   /** The profiles of accepted rows. */
   profiles: ProfileLine[]
   rejected: ListedRow[]
+  /** The accepted rows with a reference, which another pet can have. */
+  references: ReferencedRow[]
   /** The position after the last row of the batch. */
   end: CsvPosition
 }
@@ -53,6 +56,14 @@ export interface ProfileLine {
   /** The index of its row among the accepted rows of the batch. */
   row: number
   text: string
+}
+
+/** An accepted row, and how it is listed if it is rejected after all. */
+export interface ReferencedRow {
+  /** The index of the row among the accepted rows of the batch. */
+  row: number
+  reference: string
+  listed: ListedRow
 }
 
 export interface BatchOptions {
@@ -96,7 +107,7 @@ export async function* readBatches(
           toSkip -= 1
           continue
         }
-        batch ??= { read: 0, rejected: [], profiles: [], end: record.next }
+        batch ??= { read: 0, rejected: [], profiles: [], references: [], end: record.next }
         const row = validate(record, named)
         if (isRejected(row)) {
           const text = record.text()
@@ -105,8 +116,11 @@ export async function* readBatches(
         } else {
           length += (buffers[filling % 2] as Buffer).write(toCopyText(row) + end, length)
           const text = toProfileText(row.profile, currency)
-          if (text !== '') batch.profiles.push({ row: batch.read - batch.rejected.length, text })
-          textLength += text.length
+          const index = batch.read - batch.rejected.length
+          if (text !== '') batch.profiles.push({ row: index, text })
+          const referenced = withReference(row, index, record)
+          if (referenced !== undefined) batch.references.push(referenced)
+          textLength += text.length + (referenced?.listed.text.length ?? 0)
         }
         batch.read += 1
         batch.end = record.next
@@ -123,6 +137,12 @@ export async function* readBatches(
   }
   if (toSkip > 0) throw tooShort(skip - toSkip, skip)
   if (batch !== undefined) yield take(batch)
+}
+
+function withReference(row: Row, index: number, record: CsvRecord): ReferencedRow | undefined {
+  const reference = row.profile?.reference
+  if (reference === undefined) return undefined
+  return { row: index, reference, listed: { ...rejectReference(row), text: record.text() } }
 }
 
 function tooShort(rows: number, skip: number): ImportError {

@@ -6,11 +6,12 @@ import type { Client } from 'pg'
 import { liftTimeouts } from '../../db/connection/pool.ts'
 import { findCategoriesByIds } from '../../store/categories/queries.ts'
 import { countOf } from '../../values/count-text.ts'
-import { type Batch, type FindNamed, readBatches } from './batches.ts'
+import { type Batch, type FindNamed, readBatches, type ReferencedRow } from './batches.ts'
 import {
   advanceImport,
   copyPetsFrom,
   copyPetsWithProfiles,
+  findStoredReferences,
   findOrInsertImport,
   finishImport,
   type ImportState,
@@ -143,6 +144,22 @@ export function namedCategories(client: Client): FindNamed {
   return (ids) => findCategoriesByIds({ read }, ids)
 }
 
+/** The rows whose reference a stored pet has, or an earlier row of the batch. */
+async function findTakenReferences(client: Client, rows: readonly ReferencedRow[]): Promise<ReferencedRow[]> {
+  if (rows.length === 0) return []
+  const taken = new Set(
+    await findStoredReferences(
+      client,
+      rows.map(({ reference }) => reference),
+    ),
+  )
+  return rows.filter(({ reference }) => {
+    if (taken.has(reference)) return true
+    taken.add(reference)
+    return false
+  })
+}
+
 async function lock(client: Client, source: Source): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT_MS
   while (!(await tryLockImport(client, source.key))) {
@@ -176,15 +193,20 @@ async function commitBatch(
   onSent: () => void,
 ): Promise<ImportState> {
   await client.query('begin')
+  const taken = await findTakenReferences(client, batch.references)
   if (batch.profiles.length > 0) {
-    await copyPetsWithProfiles(client, batch, onSent)
+    const skipped = new Set(taken.map(({ row }) => row))
+    await copyPetsWithProfiles(client, { ...batch, skipped }, onSent)
   } else if (batch.lines.length > 0) await copyPetsFrom(client, batch.lines, onSent)
+  const rejected = [...batch.rejected, ...taken.map(({ listed }) => listed)].toSorted(
+    (one, other) => one.line - other.line,
+  )
   const state: ImportState = {
     ...before,
     ...batch.end,
     rows: before.rows + batch.read,
-    rejected: before.rejected + batch.rejected.length,
-    rejectedBytes: await list.append(batch.rejected),
+    rejected: before.rejected + rejected.length,
+    rejectedBytes: await list.append(rejected),
   }
   if (!(await advanceImport(client, source.key, before.rows, state))) {
     throw new ImportError(

@@ -78,12 +78,24 @@ export async function finishImport(client: Client, source: string): Promise<void
   await client.query(`update imports set finished_at = now() where source = $1`, [source])
 }
 
+export async function findStoredReferences(client: Client, references: string[]): Promise<string[]> {
+  const { rows } = await client.query<{ reference: string }>(
+    'select reference from pet_profiles where reference = any($1::text[])',
+    [references],
+  )
+  return rows.map(({ reference }) => reference)
+}
+
 /**
  * Like copyPetsFrom, for a file with columns of profiles. The ids are drawn first, because COPY does not return them.
  */
 export async function copyPetsWithProfiles(
   client: Client,
-  { lines, profiles }: { lines: Buffer; profiles: readonly ProfileLine[] },
+  {
+    lines,
+    profiles,
+    skipped,
+  }: { lines: Buffer; profiles: readonly ProfileLine[]; skipped: ReadonlySet<number> },
   onSent: () => void,
 ): Promise<void> {
   // Line breaks in values are escaped.
@@ -92,14 +104,18 @@ export async function copyPetsWithProfiles(
     `select nextval('pets_id_seq')::text as id from generate_series(1, $1)`,
     [pets.length],
   )
-  const withIds = pets.map((line, index) => `${rows[index]?.id}\t${line}\n`).join('')
+  const withIds = pets
+    .map((line, index) => (skipped.has(index) ? '' : `${rows[index]?.id}\t${line}\n`))
+    .join('')
   await copyLines(
     client,
     'copy pets (id, name, category_id, status, request_id) from stdin',
     Buffer.from(withIds),
     onSent,
   )
-  const profileLines = profiles.map(({ row, text }) => `${rows[row]?.id}\t${text}\n`).join('')
+  const profileLines = profiles
+    .map(({ row, text }) => (skipped.has(row) ? '' : `${rows[row]?.id}\t${text}\n`))
+    .join('')
   await copyLines(
     client,
     `copy pet_profiles (pet_id, ${WRITTEN_COLUMNS}) from stdin`,

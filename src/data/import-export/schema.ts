@@ -102,6 +102,10 @@ export function rejectCategory({ profile: _profile, ...row }: Row): RejectedRow 
   return { ...row, reason: `No category has the id ${row.categoryId}.` }
 }
 
+export function rejectReference({ profile: _profile, ...row }: Row): RejectedRow {
+  return { ...row, reason: 'Another pet has this reference.' }
+}
+
 function findFaults(
   fields: number,
   columns: number,

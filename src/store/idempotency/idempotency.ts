@@ -25,12 +25,12 @@ export type OnceResult = { response: string; replayed: boolean } | { rejection: 
 
 /**
  * Runs `work` for the requests that have no stored response, and stores the new responses, all in one transaction.
- * `work` gets the indexes of these requests and returns their responses in the same order.
+ * `work` gets the indexes of these requests and returns their responses in the same order, or the error that rejects one.
  */
 export async function runIdempotentBatch(
   db: Db,
   requests: readonly IdempotentRequest[],
-  work: (tx: Tx, indexes: number[]) => Promise<string[]>,
+  work: (tx: Tx, indexes: number[]) => Promise<(string | AppError)[]>,
 ): Promise<OnceResult[]> {
   const fingerprints = requests.map(fingerprintOf)
   return db.transaction(async (tx) => {
@@ -53,15 +53,15 @@ export async function runIdempotentBatch(
     const todo = [...requests.keys()].filter((index) => outcomes[index] === undefined)
     if (todo.length > 0) {
       const responses = await work(tx, todo)
-      const toStore = todo.map((index, position) => ({
-        ...(requests[index] as IdempotentRequest),
-        fingerprint: fingerprints[index] as Buffer,
-        response: responses[position] as string,
-      }))
+      const toStore = todo.flatMap((index, position) => {
+        const response = responses[position] as string | AppError
+        outcomes[index] =
+          typeof response === 'string' ? { response, replayed: false } : { rejection: response }
+        if (typeof response !== 'string') return []
+        const request = requests[index] as IdempotentRequest
+        return [{ ...request, fingerprint: fingerprints[index] as Buffer, response }]
+      })
       await insertStoredResponses(tx, toStore)
-      for (const [position, index] of todo.entries()) {
-        outcomes[index] = { response: responses[position] as string, replayed: false }
-      }
     } else if (outcomes.some((outcome) => outcome !== undefined && 'replayed' in outcome)) {
       // Without a write, the commit would not wait for the standbys: a replay must be as durable as its first response.
       await waitForStandbys(tx)

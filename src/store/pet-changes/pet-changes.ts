@@ -16,6 +16,7 @@ import { insertNewPets } from '../pets/new-pets.ts'
 import type { PetToInsert } from '../pets/queries.ts'
 import type { VersionedPet } from '../pets/schema.ts'
 import { givenFacts, newProfile } from '../profiles/profiles.ts'
+import { withReferences } from '../profiles/references.ts'
 import { deletePets, findHolds, findPetsWithOrders, lockPets, updatePets } from './queries.ts'
 import type { PetChangeResult, PetToCreate, PetToDelete, PetToUpdate } from './schema.ts'
 
@@ -62,10 +63,11 @@ export async function changePets(
     reserve(json)
     return json
   }
-  if (key === undefined) return { json: await db.transaction(work), replayed: false, deleted }
+  if (key === undefined)
+    return { json: await withReferences(() => db.transaction(work)), replayed: false, deleted }
   const values = changes.flatMap(valuesOf)
   const idempotent = { ownerId, key, operation: 'changePets', values }
-  const { response, replayed } = await doOnce(db, idempotent, work)
+  const { response, replayed } = await withReferences(() => doOnce(db, idempotent, work))
   return { json: response, replayed, deleted }
 }
 
@@ -149,7 +151,10 @@ async function makeChanges(
   const deleted = decisions.flatMap((decision) => (decision.write === 'delete' ? [decision.petId] : []))
   if (deleted.length > 0) await deletePets(tx, deleted, options.actor)
   return decisions.map((decision) => {
-    if (decision.write === 'create') return toResult(201, created.shift() as VersionedPet)
+    if (decision.write === 'create') {
+      const pet = created.shift()
+      return pet === undefined ? toError(new AppError('reference_in_use')) : toResult(201, pet)
+    }
     if (decision.write === 'delete') return { status: 204 }
     if (decision.write === 'nothing') return decision.result
     const { pet } = decision.update
@@ -159,6 +164,10 @@ async function makeChanges(
 
 function toResult(status: number, { version, ...pet }: VersionedPet): PetChangeResult {
   return { status, pet, version }
+}
+
+function toError(error: AppError): PetChangeResult {
+  return { status: error.status, error: errorBody(error.code, error) }
 }
 
 async function lockAndRead(
@@ -236,7 +245,7 @@ async function decide(change: CheckedChange, facts: Facts, options: ChangePetsOp
     throw change.error
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return { write: 'nothing', result: { status: error.status, error: errorBody(error.code, error) } }
+    return { write: 'nothing', result: toError(error) }
   }
 }
 
@@ -250,14 +259,12 @@ function isVersion(expected: number | undefined): (version: number) => boolean {
   return (version) => expected === undefined || version === expected
 }
 
-async function createPets(tx: Tx, pets: readonly PetToInsert[]): Promise<VersionedPet[]> {
+/** Undefined for a pet whose reference another one has. */
+async function createPets(tx: Tx, pets: readonly PetToInsert[]): Promise<(VersionedPet | undefined)[]> {
   if (pets.length === 0) return []
   const ids = await insertNewPets(tx, pets)
-  return pets.map(({ name, categoryId, status }, index) => ({
-    id: ids[index] as bigint,
-    name,
-    categoryId,
-    status,
-    version: 1,
-  }))
+  return pets.map(({ name, categoryId, status }, index) => {
+    const id = ids[index]
+    return id === undefined ? undefined : { id, name, categoryId, status, version: 1 }
+  })
 }

@@ -8,7 +8,7 @@ type FilterValue = string | bigint
 
 export interface PetFilter<Value extends FilterValue = never> {
   /** The JSON schema of the parameter, without its description. */
-  schema: { type: string; format?: string; enum?: readonly string[] }
+  schema: { type: string; format?: string; enum?: readonly string[]; minLength?: number; maxLength?: number }
   /** Completes "only pets". */
   text: string
   /** A value, for the docs. */
@@ -30,6 +30,8 @@ export interface PetFilter<Value extends FilterValue = never> {
    * the pets of the range, EXAMINED_MAX for a page: a page can then be short.
    */
   hasIndex: boolean
+  /** At most one pet matches: no page is short. */
+  isOfOnePet?: true
 }
 
 /** Gives the entry the type of its values. */
@@ -53,6 +55,17 @@ export const FILTERS = {
     sqlType: 'bigint',
     matches: (value) => `pet.category_id = ${value}`,
     hasIndex: true,
+  }),
+  /** At most one pet has it: petByReference in queries.ts finds it. */
+  reference: filter<string>({
+    schema: { type: 'string', format: 'single-line', minLength: 1, maxLength: 100 },
+    text: 'with this reference',
+    example: 'SKU-4711',
+    option: '--reference <text>',
+    sqlType: 'text',
+    matches: (value) => `pet.id = (select pet_id from pet_profiles where reference = ${value})`,
+    hasIndex: false,
+    isOfOnePet: true,
   }),
 }
 

@@ -24,6 +24,7 @@ import {
   findPetsByName,
   type NameSearch,
   type PetJson,
+  petByReference,
   petsByName,
   petsByWord,
   petsInRange,
@@ -64,6 +65,9 @@ export function readPets(
   const page = { ...request, include }
   const { after } = page
   const db = petTable.unbatched
+  const { reference } = filters
+  if (reference !== undefined && word === undefined && name === undefined && sort === undefined)
+    return listMatchingPets(db, petByReference(reference, after?.id), filters, page)
   if (word !== undefined) return listMatchingPets(db, petsByWord(word, after?.id), filters, page)
   if (name === undefined && sort === undefined) {
     if (!hasOtherFilters(filters)) return listPets(petTable, filters, page)
@@ -168,7 +172,11 @@ export async function createPet(
   const toInsert = { name, categoryId, status, createdBy: caller.id, requestId, profile }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
-  if (idempotencyKey === undefined) return { pet: asPet(await insertPet(toInsert)), replayed: false }
+  if (idempotencyKey === undefined) {
+    const id = await insertPet(toInsert)
+    if (id === undefined) throw new AppError('reference_in_use')
+    return { pet: asPet(id), replayed: false }
+  }
 
   const idempotent = {
     ownerId: caller.ownerId,
@@ -263,7 +271,11 @@ export async function removePet(
 }
 
 /** If the hold on a locked pet has expired but is not swept yet, ends the hold. Returns the resulting pet. */
-async function withoutExpiredHold(tx: Tx, pet: VersionedPet, requestId: string): Promise<VersionedPet> {
+export async function withoutExpiredHold(
+  tx: Tx,
+  pet: VersionedPet,
+  requestId: string,
+): Promise<VersionedPet> {
   if (!(await releaseExpiredHold(tx, pet, requestId))) return pet
   return { ...pet, status: 'available', version: pet.version + 1 }
 }

@@ -237,6 +237,16 @@ export function petsInRange(range: PetFilters, beforeId: bigint | undefined): Pe
   }
 }
 
+/** The pet with the reference, if it has an id below `beforeId`. */
+export function petByReference(reference: string, beforeId: bigint | undefined): PetSource {
+  return {
+    name: 'find_matching_pets_by_reference',
+    pets: `select pets.*, '' as sort_key from pets
+          where id = (select pet_id from pet_profiles where reference = $1) and id < $2`,
+    values: [reference, beforeId ?? INT64_MAX],
+  }
+}
+
 /** The pets of findPetsByName. */
 export function petsByName(search: NameSearch, after: PagePosition | undefined): PetSource {
   return {
@@ -426,17 +436,30 @@ export async function insertPets(db: Writer, pets: readonly PetToInsert[]): Prom
 }
 
 /**
- * Like insertPets, for pets of which some have a profile. The events of the profiles must follow those of the pets, so
- * `profiles` first reads all of `inserted`. The trigger takes their actors from the pets, which can be of several callers.
+ * Like insertPets, for pets of which some have a profile. Undefined for a pet whose reference another one has, which may be an
+ * earlier one of the input: that pet is not inserted. If another transaction inserts the same reference at the same time, the
+ * statement fails, and finds that pet in the next attempt (new-pets.ts).
+ *
+ * The events of the profiles must follow those of the pets, so `profiles` first reads all of `inserted`. The trigger takes
+ * their actors from the pets, which can be of several callers. Two statements insert the same references in the same order,
+ * so that they cannot deadlock.
  */
-export async function insertPetsWithProfiles(db: Writer, pets: readonly PetToInsert[]): Promise<bigint[]> {
-  const rows = await db.write<{ id: bigint }>({
+export async function insertPetsWithProfiles(
+  db: Writer,
+  pets: readonly PetToInsert[],
+): Promise<(bigint | undefined)[]> {
+  const rows = await db.write<{ id: bigint; position: number }>({
     name: 'insert_pets_with_profiles',
     bounded: 'by the given rows',
-    text: `with input as materialized (
-        select nextval('pets_id_seq') as id, position, name, category_id, status, created_by, request_id, fields, shown
+    text: `with given as (
+        select *, row_number() over (partition by fields ->> 'reference' order by position) = 1 as is_first
         from unnest($1::text[], $2::bigint[], $3::pet_status[], $4::bigint[], $5::text[], $6::jsonb[], $7::jsonb[])
-          with ordinality as input (name, category_id, status, created_by, request_id, fields, shown, position)
+          with ordinality as given (name, category_id, status, created_by, request_id, fields, shown, position)
+      ), input as materialized (
+        select nextval('pets_id_seq') as id, position, name, category_id, status, created_by, request_id, fields, shown
+        from given
+        where fields ->> 'reference' is null
+          or is_first and (select pet_id from pet_profiles where reference = fields ->> 'reference') is null
       ), inserted as (
         insert into pets (id, name, category_id, status, created_by, request_id)
         select id, name, category_id, status, created_by, request_id from input
@@ -446,6 +469,7 @@ export async function insertPetsWithProfiles(db: Writer, pets: readonly PetToIns
         select input.id, ${WRITTEN_COLUMNS} from (select count(*) from inserted) as done
         cross join input cross join jsonb_populate_record(null::pet_profiles, fields)
         where fields is not null
+        order by reference
         returning pet_id
       ), history as (
         ${historyInsert(
@@ -454,12 +478,13 @@ export async function insertPetsWithProfiles(db: Writer, pets: readonly PetToIns
           ', at, to_profile',
         )}
       )
-      select id from input order by position`,
+      select id, position::int from input`,
     values: [
       ...petValues(pets),
       pets.map(({ profile }) => (profile === undefined ? null : writtenValues(profile))),
       pets.map(({ profile }) => (profile === undefined ? null : JSON.stringify(profile))),
     ],
   })
-  return rows.map((row) => row.id)
+  const ids = new Map(rows.map(({ position, id }) => [position, id]))
+  return pets.map((_pet, index) => ids.get(index + 1))
 }

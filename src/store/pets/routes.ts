@@ -10,6 +10,7 @@ import { etag, etagIncluding, ifMatch, ifMatchHeaders } from '../../http/etag.ts
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
 import { IGNORED_FIELDS, ignoredFields } from '../../http/strict-requests.ts'
+import { putPetByReference } from './by-reference.ts'
 import { includeOf } from './included.ts'
 import { queryKey } from '../../http/query-key.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
@@ -33,11 +34,13 @@ import {
   ListPetsQuery,
   NewPetRef,
   NewPetSchema,
+  PetByReferenceRef,
   PET_SCHEMAS,
   PetChangeRef,
   PetParams,
   PetSchema,
   PetsSchema,
+  ReferenceParams,
 } from './schema.ts'
 
 interface PetServices extends DeprecationServices {
@@ -116,7 +119,7 @@ function createPetRoute(app: V1, services: PetServices): void {
     url: '/pets',
     config: {
       scope: 'pets:write',
-      errors: ['unknown_category', 'currency_mismatch'],
+      errors: ['unknown_category', 'currency_mismatch', 'reference_in_use'],
       retry: { rule: 'with Idempotency-Key', effect: 'A retry returns the response to the first attempt.' },
     },
     schema: {
@@ -245,6 +248,51 @@ function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
   })
 }
 
+function putPetByReferenceRoute(app: V1, services: PetServices): void {
+  const { db, categoryPolicy, currency, clock } = services
+  const headers = { ETag: 'Version of the pet, for `If-Match`.' }
+  app.route({
+    method: 'PUT',
+    url: '/pets/by-reference/:reference',
+    config: {
+      scope: 'pets:write',
+      errors: ['unknown_category', 'currency_mismatch'],
+      retry: {
+        rule: 'safe',
+        effect: 'A retry finds the pet, and changes nothing more unless another client has changed it since.',
+      },
+    },
+    schema: {
+      operationId: 'putPetByReference',
+      summary: 'Create or change the pet with a reference',
+      description:
+        'Creates a pet with this reference if none has it. Otherwise changes the name, the category and the given facts of that pet, never its status. Made to keep the pets of another system the same here. A deleted pet gives its reference back: the next request creates a new pet, with another id.',
+      tags: ['pets'],
+      params: ReferenceParams,
+      body: PetByReferenceRef,
+      response: {
+        200: response(PetSchema, { description: 'The pet, changed or not.', example: EXAMPLE, headers }),
+        201: response(PetSchema, {
+          description: 'The new pet.',
+          example: EXAMPLE,
+          headers: { ...headers, Location: 'URL of the pet.' },
+        }),
+      },
+    },
+    handler: async (request, reply) => {
+      const { pet, isNew } = await putPetByReference(db, request.params.reference, request.body, {
+        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        categoryPolicy,
+        currency,
+        now: clock(),
+      })
+      reply.header('etag', etag(pet.version))
+      if (isNew) reply.code(201).header('location', petAddress(services, pet.id))
+      return pet
+    },
+  })
+}
+
 function deletePetRoute(app: V1, { db }: PetServices): void {
   app.route({
     method: 'DELETE',
@@ -295,5 +343,12 @@ export function logDeletion(request: FastifyRequest, petId: bigint, outcome: 'do
 
 export const PETS = {
   schemas: PET_SCHEMAS,
-  operations: [listPetsRoute, createPetRoute, getPetRoute, updatePetRoute, deletePetRoute],
+  operations: [
+    listPetsRoute,
+    createPetRoute,
+    getPetRoute,
+    updatePetRoute,
+    putPetByReferenceRoute,
+    deletePetRoute,
+  ],
 }

@@ -4,8 +4,9 @@ import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
+import { ReferenceSchema } from '../../contract/profile-fields.ts'
 import { PET_STATUSES, type PetStatus } from '../../contract/pet-status.ts'
-import { NewPetProfileRef } from '../profiles/schema.ts'
+import { NewPetProfileRef, ProfileChangeRef } from '../profiles/schema.ts'
 import { INCLUDED_FIELDS, IncludeParameter } from './included.ts'
 import { FILTER_ENTRIES, type FilterName, type FilterValueOf } from './filters.ts'
 
@@ -93,18 +94,43 @@ export const PetChangeSchema = Type.Object(
 export type PetChange = Static<typeof PetChangeSchema>
 export const PetChangeRef = refTo(PetChangeSchema)
 
+const PetByReferenceSchema = Type.Object(
+  {
+    name,
+    categoryId,
+    status: Type.Optional(PetStatusRef),
+    profile: Type.Optional(ProfileChangeRef),
+  },
+  {
+    $id: 'PetByReference',
+    additionalProperties: false,
+    description:
+      'The name and category of the pet, and the facts to change: absent ones stay unchanged, and `null` clears one. `status` is that of a new pet, `available` by default: a pet that exists keeps its own.',
+    examples: [{ name: 'Biscuit', categoryId: 1, profile: { price: '129.00', breed: null } }],
+  },
+)
+export type PetByReference = Static<typeof PetByReferenceSchema>
+export const PetByReferenceRef = refTo(PetByReferenceSchema)
+
 /** A pet with its version, which every change increments. The ETag of the pet contains the version. */
 export type VersionedPet = Pet & { version: number }
 
-export const PET_SCHEMAS = [PetStatusSchema, NewPetSchema, PetSchema, PetsSchema, PetChangeSchema]
+export const PET_SCHEMAS = [
+  PetStatusSchema,
+  NewPetSchema,
+  PetSchema,
+  PetsSchema,
+  PetChangeSchema,
+  PetByReferenceSchema,
+]
 
 const SHORT_PAGES =
   ' A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.'
 
 /** The parameters of the filters, also for exports. */
 export const FILTER_PARAMETERS = Object.fromEntries(
-  FILTER_ENTRIES.map(([parameter, { schema, text, hasIndex }]) => {
-    const description = `Return only pets ${text}.${hasIndex ? '' : SHORT_PAGES}`
+  FILTER_ENTRIES.map(([parameter, { schema, text, hasIndex, isOfOnePet = false }]) => {
+    const description = `Return only pets ${text}.${hasIndex || isOfOnePet ? '' : SHORT_PAGES}`
     return [parameter, Type.Optional(Type.Unsafe({ ...schema, description }))]
   }),
 ) as unknown as { [Name in FilterName]: TOptional<TUnsafe<FilterValueOf<Name>>> }
@@ -151,6 +177,16 @@ export const ListPetsQuery = Type.Object({
 })
 
 export const GetPetQuery = Type.Object({ include: IncludeParameter })
+
+export const ReferenceParams = Type.Object(
+  {
+    reference: Type.String({
+      ...ReferenceSchema,
+      description: "The shop's own id of the pet, percent-encoded.",
+    }),
+  },
+  { notFound: 'invalid_parameter' },
+)
 
 export const PetParams = Type.Object(
   { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },

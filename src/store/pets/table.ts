@@ -4,6 +4,8 @@ import { batchTrace } from '../../db/batch-spans.ts'
 import { type BatchLimits, type Coalesce, coalesced, batched, WAITING_MAX } from '../../db/batch.ts'
 import type { Db, Reader } from '../../db/database.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
+import { withReferences } from '../profiles/references.ts'
+import { AppError } from '../../contract/errors.ts'
 import { runIdempotentBatch, type OnceResult, type IdempotentRequest } from '../idempotency/idempotency.ts'
 import { insertNewPets } from './new-pets.ts'
 import {
@@ -35,7 +37,8 @@ export interface PetTable {
   findPage: (page: PetPageQuery) => Promise<PetPage>
   /** For the statements that are not batched. */
   unbatched: Reader
-  insertPet: (pet: PetToInsert) => Promise<bigint>
+  /** Undefined if another pet has the reference. */
+  insertPet: (pet: PetToInsert) => Promise<bigint | undefined>
   /** Inserts the pet of a request with an Idempotency-Key. The response in the outcome is the id of the pet. */
   insertPetOnce: (request: PetToInsertOnce) => Promise<OnceResult>
   coalescePage: Coalesce<PageResponse>
@@ -82,7 +85,7 @@ export function openPetTable(
     findPage: (page) =>
       (isIncludingAny([page]) ? findPageIncluding : findPage)[filterKind(page.filters)](page),
     unbatched: db,
-    insertPet: inBatches('insertPet', limits.writes, (pets) => insertNewPets(db, pets)),
+    insertPet: inBatches('insertPet', limits.writes, (pets) => withReferences(() => insertNewPets(db, pets))),
     insertPetOnce: inBatches('insertPetOnce', limits.writes, (requests) => insertPetsOnce(db, requests)),
     coalescePage: isBatching
       ? coalesced(
@@ -101,12 +104,15 @@ async function findPets(db: Db, ids: readonly bigint[]): Promise<(VersionedPet |
 }
 
 function insertPetsOnce(db: Db, requests: readonly PetToInsertOnce[]): Promise<OnceResult[]> {
-  return runIdempotentBatch(
-    db,
-    requests.map(({ idempotent }) => idempotent),
-    async (tx, indexes) => {
-      const pets = indexes.map((index) => (requests[index] as PetToInsertOnce).pet)
-      return (await insertNewPets(tx, pets)).map(String)
-    },
+  return withReferences(() =>
+    runIdempotentBatch(
+      db,
+      requests.map(({ idempotent }) => idempotent),
+      async (tx, indexes) => {
+        const pets = indexes.map((index) => (requests[index] as PetToInsertOnce).pet)
+        const ids = await insertNewPets(tx, pets)
+        return ids.map((id) => (id === undefined ? new AppError('reference_in_use') : String(id)))
+      },
+    ),
   )
 }

@@ -13,6 +13,7 @@ import {
   findProfilesByPetIds,
   upsertPetProfile,
 } from './queries.ts'
+import { rejectTakenReference } from './references.ts'
 import type { NewPetProfile, PetProfile, VersionedProfile } from './schema.ts'
 
 /** The time zone that is furthest ahead of UTC. A date is in the future if no place on Earth has reached it. */
@@ -56,7 +57,7 @@ export async function putPetProfile(
 ): Promise<VersionedProfile> {
   const faults = profileFaults(fields, currency, now)
   if (faults.length > 0) throw new AppError('invalid_body', { details: faults })
-  return db.transaction(async (tx) => {
+  const writing = db.transaction(async (tx) => {
     const pet = await lockPet(tx, petId)
     if (pet === undefined) throw new AppError('pet_not_found')
     // The history and the feed must show the end of a hold before any later change of its pet.
@@ -71,6 +72,7 @@ export async function putPetProfile(
     await insertHistory(tx, entry, actor)
     return { ...profile, version }
   })
+  return rejectTakenReference(writing)
 }
 
 /** The new profile and the entry of the history; undefined if no field changes. Throws `currency_mismatch`. */
@@ -113,7 +115,7 @@ export function newProfile(
   }
 }
 
-function inProfile(details: readonly ErrorDetail[]): ErrorDetail[] {
+export function inProfile(details: readonly ErrorDetail[]): ErrorDetail[] {
   return details.map((detail) => ({
     ...detail,
     field: `profile.${detail.field}`,

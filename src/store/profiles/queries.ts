@@ -64,6 +64,16 @@ export async function findProfilesByPetIds(db: Reader, petIds: readonly bigint[]
   return rows.map(toProfile)
 }
 
+export async function findPetIdByReference(db: Reader, reference: string): Promise<bigint | undefined> {
+  const [row] = await db.read<{ petId: bigint }>({
+    name: 'find_pet_id_by_reference',
+    bounded: 'by unique keys',
+    text: `select pet_id as "petId" from pet_profiles where reference = $1`,
+    values: [reference],
+  })
+  return row?.petId
+}
+
 /** The row comparisons make this one range of an index, as in src/store/pets/queries.ts. */
 export async function findProfilesByChipNumber(db: Reader, chipNumber: string): Promise<PetProfile[]> {
   const rows = await db.read<ProfileRow>({

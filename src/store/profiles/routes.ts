@@ -58,7 +58,7 @@ function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): 
     url: '/pets/:petId/profile',
     config: {
       scope: 'pets:write',
-      errors: ['currency_mismatch'],
+      errors: ['currency_mismatch', 'reference_in_use'],
       retry: {
         rule: 'with If-Match',
         effect:

@@ -1,5 +1,5 @@
 // JSON schemas of profiles: the price of a pet and facts about it. A pet itself has only its name, category and status.
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
@@ -11,6 +11,7 @@ const FIELDS_EXAMPLE = {
   sex: 'female',
   bornOn: '2025-05-31',
   chipNumber: '276098106123456',
+  reference: 'SKU-4711',
   description: 'Calm with children.',
 }
 export const PROFILE_EXAMPLE = { petId: 42, currency: 'EUR', ...FIELDS_EXAMPLE }
@@ -42,6 +43,28 @@ export const NewPetProfileSchema = Type.Object(WRITABLE_FIELDS, {
 export type NewPetProfile = Static<typeof NewPetProfileSchema>
 export const NewPetProfileRef = refTo(NewPetProfileSchema)
 
+type Nullable<Fields> = { [Name in keyof Fields]: Fields[Name] | null }
+
+/** The same schema for a value that can also be null. */
+function orNull(schema: TSchema): TSchema {
+  const { type, enum: values } = schema as { type?: string; enum?: readonly unknown[] }
+  return Type.Unsafe({ ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) })
+}
+
+const ProfileChangeSchema = Type.Object(
+  Object.fromEntries(
+    Object.entries(WRITABLE_FIELDS).map(([name, schema]) => [name, Type.Optional(orNull(schema))]),
+  ),
+  {
+    $id: 'ProfileChange',
+    additionalProperties: false,
+    description: 'The facts to change. Absent ones stay unchanged, and `null` clears one.',
+    examples: [{ price: '129.00', breed: null }],
+  },
+)
+export type ProfileChange = Nullable<NewPetProfile>
+export const ProfileChangeRef = Type.Unsafe<ProfileChange>(refTo(ProfileChangeSchema))
+
 /** A profile with its version, which every change increments: 0 before the first one. */
 export type VersionedProfile = PetProfile & { version: number }
 
@@ -51,7 +74,13 @@ export const PetProfilesSchema = Type.Array(refTo(PetProfileSchema), {
   description: 'Profiles, the newest pet first.',
 })
 
-export const PROFILE_SCHEMAS = [ProfileSchema, PetProfileSchema, NewPetProfileSchema, PetProfilesSchema]
+export const PROFILE_SCHEMAS = [
+  ProfileSchema,
+  PetProfileSchema,
+  NewPetProfileSchema,
+  PetProfilesSchema,
+  ProfileChangeSchema,
+]
 
 export const ListPetProfilesQuery = Type.Object({
   petId: Type.Optional(

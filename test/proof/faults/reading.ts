@@ -67,7 +67,7 @@ export const READING: Operation[] = [
   { name: 'listPets by name and status', prepare: read(() => '/pets?name=fish&status=available') },
   { name: 'listPets sorted by name', prepare: read(() => '/pets?sort=name') },
   { name: 'listPets by id', prepare: read(({ petId }) => `/pets?id=${petId}`) },
-  { name: 'exportPets', prepare: read(() => `/pet-export?include=profiles&${BY_CATEGORY}`) },
+  { name: 'exportPets', prepare: read(() => `/pet-export?include=profile&${BY_CATEGORY}`) },
   { name: 'getPet', prepare: read(({ petId }) => `/pets/${petId}`) },
   { name: 'getPetHistory', prepare: read(({ petId }) => `/pets/${petId}/history`) },
   { name: 'getPetProfile', prepare: read(({ petId }) => `/pets/${petId}/profile`) },

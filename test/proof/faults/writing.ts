@@ -199,6 +199,26 @@ export const WRITING: Operation[] = [
       }
     },
   },
+  ...[false, true].map((isNew) => ({
+    name: `putPetByReference of ${isNew ? 'a new' : 'a known'} pet`,
+    commits: 'commit',
+    isIdempotent: true as const,
+    prepare: async ({ api, query, client }: FaultFixture) => {
+      const [name, reference] = [randomUUID(), randomUUID()]
+      const path = `/v1/pets/by-reference/${reference}`
+      if (!isNew) await api.put(`/pets/by-reference/${reference}`, { name: 'before', categoryId: 1 })
+      const body = { name, categoryId: CATEGORY, profile: { breed: name } }
+      return {
+        run: async () => outcomeOf(await client.call('PUT', path, { body }), isNew ? 201 : 200),
+        effects: () =>
+          query(
+            `select count(*) from pets join pet_profiles on pet_id = id
+              where name = $1 and breed = $1 and reference = $2 and pets.version = $3`,
+            [name, reference, isNew ? 1 : 2],
+          ),
+      }
+    },
+  })),
   { name: 'putCategory', commits: 'commit', prepare: putCategory({}) },
   { name: 'putCategory if new', commits: 'commit', prepare: putCategory({ 'if-none-match': '*' }) },
   {
