@@ -1000,13 +1000,13 @@ export interface ListPetsQuery {
   id?: readonly IdInput[] | undefined
   /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId` or `id`. */
   name?: string | undefined
-  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Cannot be combined with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`. */
+  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Cannot be combined with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a link `rel="next"`. */
   word?: string | undefined
   /** Sort the pets by name, ignoring case, and then by id, instead of newest first. Cannot be combined with `categoryId`, `id` or `word`. */
   sort?: 'name' | undefined
   /** What to add to each pet, separated by commas: `profile` adds the price of each pet and the facts about it, as `profile`; `times` adds `createdAt` and `updatedAt`. */
   include?: readonly ('profile' | 'times')[] | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
 }
 
@@ -1039,7 +1039,7 @@ export interface ExportPetsQuery {
 export interface GetPetHistoryQuery {
   /** Max number of items to return. */
   limit?: number | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
 }
 
@@ -1053,7 +1053,7 @@ export interface ListPetProfilesQuery {
 export interface ListCategoriesQuery {
   /** Max number of items to return. */
   limit?: number | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
 }
 
@@ -1070,7 +1070,7 @@ export interface ListOrdersQuery {
   closedFrom?: string | undefined
   /** Return only orders that were completed before this time. Requires `sort=closedAt`. */
   closedTo?: string | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
 }
 
@@ -1102,7 +1102,7 @@ export interface StreamEventsQuery {
 export interface ListWebhooksQuery {
   /** Max number of items to return. */
   limit?: number | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
 }
 
@@ -1111,14 +1111,14 @@ export interface ListDeliveriesQuery {
   limit?: number | undefined
   /** Return only attempts with this outcome. */
   outcome?: 'delivered' | 'failed' | 'given_up' | 'skipped' | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
 }
 
 export interface ListApiKeysQuery {
   /** Max number of items to return. */
   limit?: number | undefined
-  /** Returns the next page. Take it from the `Link` header of the previous page, and send the same filters. */
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
   /** Return only keys of this kind. */
   kind?: 'program' | 'personal' | undefined

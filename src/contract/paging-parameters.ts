@@ -16,6 +16,6 @@ export const CursorParameter = Type.Optional(
   Type.String({
     minLength: 1,
     description:
-      'Returns the next page. Take it from the `Link` header of the previous page, and send the same filters.',
+      'Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`.',
   }),
 )

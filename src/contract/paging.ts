@@ -89,22 +89,31 @@ export function readPage(
   }
 }
 
+/** What the documents say of the header `Link` of a list. */
+export const LINKS =
+  'URLs (RFC 8288) of the next page, `<…>; rel="next"`, unless this is the last one, and of the first page, `rel="first"`.'
+
 type Parameters = Record<string, string | number | bigint | undefined>
 
-/** The `Link` header with the URL of the next page, including the parameters of this page; empty on the last page. */
-export function nextPageHeaders(
+/**
+ * The `Link` header with the URLs of the next page, unless this is the last one, and of the first page. Both include the
+ * parameters of this page. The next page is first, because it is what programs look for.
+ */
+export function pageLinks(
   address: string,
   next: PagePosition | undefined,
   filters: Filters,
   parameters: Parameters,
-): { link?: string } {
-  if (next === undefined) return {}
+): { link: string } {
   const query = new URLSearchParams()
-  const all: Parameters = { ...parameters, cursor: writeCursor(next, filters) }
-  for (const [name, value] of Object.entries(all)) {
+  for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, String(value))
   }
-  return { link: `<${address}?${query}>; rel="next"` }
+  const given = query.toString()
+  const first = `<${address}${given && `?${given}`}>; rel="first"`
+  if (next === undefined) return { link: first }
+  const cursor = `cursor=${writeCursor(next, filters)}`
+  return { link: `<${address}?${given && `${given}&`}${cursor}>; rel="next", ${first}` }
 }
 
 /** Hashing takes longer than the rest of reading and writing a cursor, and most requests have the same few filters. */

@@ -55,6 +55,19 @@ test('the link to the next page keeps the filters', async () => {
   expect(idsOf(seen)).toEqual(newestFirst(idsOf(sold)))
 })
 
+test('every page has a link to the first one, with the same parameters', async () => {
+  const path = `/v1/pets?limit=25&status=sold&categoryId=${categoryId}&include=times`
+  const first = await petstore.call('GET', path)
+  for (const from of [path, await nextOf(`/v1/pets?limit=6&categoryId=${categoryId}`)]) {
+    const page = await petstore.call('GET', from ?? '')
+    const target = linkTo('first', page, petstore.origin) ?? ''
+    expect(target).not.toContain('cursor')
+    expect([...new URL(target, petstore.origin).searchParams.keys()].length).toBeGreaterThan(1)
+  }
+  const target = linkTo('first', first, petstore.origin) ?? ''
+  expect((await petstore.call('GET', target)).body).toEqual(first.body)
+})
+
 test('returns a Link to the next page only if there is one', async () => {
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}&limit=39`)).toBeDefined()
   expect(await nextOf(`/v1/pets?categoryId=${categoryId}&limit=40`)).toBeUndefined()

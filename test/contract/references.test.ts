@@ -62,7 +62,10 @@ describe('PUT /v1/pets/by-reference', () => {
     const responses = await Promise.all(
       breeds.map((breed) => put(reference, { name: 'Rex', categoryId, profile: { breed } })),
     )
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([...breeds.slice(1).map(() => 200), 201])
+    expect(responses.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      ...breeds.slice(1).map(() => 200),
+      201,
+    ])
     expect(new Set(responses.map(({ body }) => (body as Pet).id)).size).toBe(1)
     expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toHaveLength(1)
   })
@@ -147,7 +150,10 @@ test('of many creates with one reference at the same time, one succeeds', async 
       ),
     ),
   )
-  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(11).fill(409)])
+  expect(responses.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+    201,
+    ...Array(11).fill(409),
+  ])
   expect(petsOf(await petstore.get(`/pets?categoryId=${categoryId}`))).toHaveLength(1)
 })
 
@@ -178,5 +184,6 @@ test('the filter finds the pet with exactly this reference, also with other filt
     expect(await find(reference, more)).toEqual([])
   expect(await find(reference.toUpperCase())).toEqual([])
   const { text, headers } = await petstore.get(`/pets?limit=1&reference=${encodeURIComponent(reference)}`)
-  expect([JSON.parse(text), headers.get('link')]).toEqual([[body], null])
+  expect(JSON.parse(text)).toEqual([body])
+  expect(headers.get('link')).not.toContain('next')
 })

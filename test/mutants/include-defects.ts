@@ -21,6 +21,13 @@ export const INCLUDE_DEFECTS: readonly Defect[] = [
     title: 'the pages of a list keep what they include',
   },
   {
+    name: 'the link to the first page leads to the next one',
+    file: 'src/contract/paging.ts',
+    find: 'const first = `<${address}${given && `?${given}`}>; rel="first"`',
+    replace: 'const first = `<${address}?${given}&cursor=x>; rel="first"`',
+    test: 'test/contract/paging.test.ts',
+  },
+  {
     name: 'a change of the profile does not change updatedAt',
     file: TABLE,
     find: 'where (pet_id, id) <= (${pet}.id, ${INT64_MAX}) and (pet_id, id) >= (${pet}.id, 0)',

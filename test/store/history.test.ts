@@ -99,7 +99,7 @@ test('returns only `created` for an unchanged pet, and no next page even if limi
   const { id } = await api.addPet({ status: 'sold' })
   const response = await api.get(`/pets/${id}/history?limit=1`)
   expect(response.body).toMatchObject([{ event: 'created' }])
-  expect(response.headers.get('link')).toBeNull()
+  expect(response.headers.get('link')).not.toContain('rel="next"')
 })
 
 test.each([1, 2, 3, 4, 8, 9, 10, 100])('pages of %i return every entry exactly once', async (limit) => {

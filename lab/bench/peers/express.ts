@@ -4,7 +4,7 @@ import { hash, randomUUID } from 'node:crypto'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import { Pool, types } from 'pg'
 import { AppError, errorBody } from '../../../src/contract/errors.ts'
-import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../../src/contract/paging.ts'
+import { LIST_LIMIT_MAX, pageLinks, readPage } from '../../../src/contract/paging.ts'
 import { PET_STATUSES, type PetStatus } from '../../../src/contract/pet-status.ts'
 
 const [databaseUrl = '', poolSize = ''] = process.argv.slice(2)
@@ -97,7 +97,7 @@ app.get('/v1/pets', requireScope('pets:read'), async (request, response) => {
   const pets = rows.slice(0, limit)
   const last = pets.at(-1)
   const next = rows.length > limit && last !== undefined ? { id: BigInt(last.id), sortKey: '' } : undefined
-  response.set(nextPageHeaders('/v1/pets', next, { status }, { status, limit: limitGiven }))
+  response.set(pageLinks('/v1/pets', next, { status }, { status, limit: limitGiven }))
   response.set('cache-control', 'no-store').json(pets)
 })
 

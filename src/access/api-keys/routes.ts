@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
-import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { LIST_LIMIT_MAX, pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import { DEFAULT_SCOPES } from '../../contract/scopes.ts'
 import type { Db } from '../../db/database.ts'
 import { response, emptyResponse, type Retry, type V1 } from '../../http/operation.ts'
@@ -155,7 +155,7 @@ function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
       operationId: 'listApiKeys',
       summary: 'List API keys',
       description:
-        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid: with `kind=personal`, the list shows who is signed in. To end the session of a person, revoke the key. To read all pages, follow the `Link` header until it is absent.',
+        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid: with `kind=personal`, the list shows who is signed in. To end the session of a person, revoke the key. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['api-keys'],
       querystring: Type.Object({
         limit: LimitParameter(LIST_LIMIT_DEFAULT),
@@ -166,7 +166,7 @@ function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
         200: response(ApiKeysSchema, {
           description: 'A page of API keys.',
           example: [EXAMPLE],
-          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+          headers: { Link: LINKS },
         }),
       },
     },
@@ -175,7 +175,7 @@ function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
       const filters = { list: 'api-keys', kind }
       const page = readPage(request.query, filters, LIST_LIMIT_DEFAULT)
       const { items, next } = await listApiKeys(db, kind, page)
-      reply.headers(nextPageHeaders(`${publicUrl}/v1/api-keys`, next, filters, { limit, kind }))
+      reply.headers(pageLinks(`${publicUrl}/v1/api-keys`, next, filters, { limit, kind }))
       return items
     },
   })

@@ -1,7 +1,7 @@
 // HTTP routes for the deliveries of a webhook: list them, and request a test event, a redelivery or a replay.
 // Contains no SQL; the rules are in src/events/webhooks/webhooks.ts.
 import type { Caller } from '../../contract/caller.ts'
-import { nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import type { FindDurableEvents } from '../feed/durable.ts'
@@ -119,7 +119,7 @@ function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices): void
         200: response(DeliveriesSchema, {
           description: 'A page of attempts.',
           example: [DELIVERY_EXAMPLE],
-          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+          headers: { Link: LINKS },
         }),
       },
     },
@@ -131,7 +131,7 @@ function listDeliveriesRoute(app: V1, { db, publicUrl }: DeliveryServices): void
       const readable = readableTypes(request.caller as Caller)
       const { items, next } = await listDeliveries(db, webhookId, { outcome, readable }, page)
       const address = `${publicUrl}/v1/webhooks/${webhookId}/deliveries`
-      reply.headers(nextPageHeaders(address, next, filters, { limit, outcome }))
+      reply.headers(pageLinks(address, next, filters, { limit, outcome }))
       return items
     },
   })

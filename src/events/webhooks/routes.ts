@@ -1,7 +1,7 @@
 // HTTP routes for webhooks: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in webhooks.ts.
 import type { Caller } from '../../contract/caller.ts'
-import { nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { insufficientScope } from '../../http/authentication.ts'
 import { emptyResponse, response, type V1 } from '../../http/operation.ts'
@@ -77,7 +77,7 @@ function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): void {
         200: response(WebhooksSchema, {
           description: 'A page of webhooks.',
           example: [EXAMPLE],
-          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+          headers: { Link: LINKS },
         }),
       },
     },
@@ -85,7 +85,7 @@ function listWebhooksRoute(app: V1, { db, publicUrl }: WebhookServices): void {
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
       const { items, next } = await listWebhooks(db, page)
       const { limit } = request.query
-      reply.headers(nextPageHeaders(`${publicUrl}/v1/webhooks`, next, FILTERS, { limit }))
+      reply.headers(pageLinks(`${publicUrl}/v1/webhooks`, next, FILTERS, { limit }))
       return items.map(visibleTo(request.caller as Caller))
     },
   })

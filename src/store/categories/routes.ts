@@ -1,6 +1,6 @@
 // HTTP routes for categories: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in categories.ts.
-import { nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { listCategories, putCategory } from './categories.ts'
@@ -40,7 +40,7 @@ function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices): void
         200: response(CategoriesSchema, {
           description: 'A page of categories.',
           example: [EXAMPLE],
-          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+          headers: { Link: LINKS },
         }),
       },
     },
@@ -48,7 +48,7 @@ function listCategoriesRoute(app: V1, { db, publicUrl }: CategoryServices): void
       const { limit } = request.query
       const page = readPage(request.query, FILTERS, LIST_LIMIT_DEFAULT)
       const { items, next } = await listCategories(db, page)
-      reply.headers(nextPageHeaders(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
+      reply.headers(pageLinks(`${publicUrl}/v1/categories`, next, FILTERS, { limit }))
       return items
     },
   })

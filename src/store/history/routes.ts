@@ -2,7 +2,7 @@
 // Contains no SQL; the rules are in history.ts.
 import { Type } from 'typebox'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
-import { nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetHistory } from './history.ts'
@@ -24,7 +24,7 @@ function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
       operationId: 'getPetHistory',
       summary: 'Get the history of a pet',
       description:
-        'Returns the changes to a pet, newest first: what changed, when, why, by which API key and in which request. A page ends early if its changes take about 1 MiB. To read all pages, follow the `Link` header until it is absent.',
+        'Returns the changes to a pet, newest first: what changed, when, why, by which API key and in which request. A page ends early if its changes take about 1 MiB. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['pets'],
       params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
@@ -41,7 +41,7 @@ function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
               requestId: '8e03978e-40d5-43e8-bc93-6894a57f9324',
             },
           ],
-          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+          headers: { Link: LINKS },
         }),
       },
     },
@@ -51,7 +51,7 @@ function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
       const filters = { history: petId }
       const page = readPage(request.query, filters, LIMIT_DEFAULT)
       const { items, next } = await getPetHistory(db, petId, page)
-      reply.headers(nextPageHeaders(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))
+      reply.headers(pageLinks(`${publicUrl}/v1/pets/${petId}/history`, next, filters, { limit }))
       return items
     },
   })

@@ -2,7 +2,7 @@
 // Contains no SQL; the rules are in orders.ts.
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
-import { nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { cancelOrder, completeOrder, getOrder, listOrders, placeOrder } from './orders.ts'
@@ -143,14 +143,14 @@ function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
       operationId: 'listOrders',
       summary: 'List orders',
       description:
-        'Returns orders, newest first, or sorted by `sort`. To read all pages, follow the `Link` header until it is absent.',
+        'Returns orders, newest first, or sorted by `sort`. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['store'],
       querystring: ListOrdersQuery,
       response: {
         200: response(OrdersSchema, {
           description: 'A page of orders.',
           example: [EXAMPLE],
-          headers: { Link: 'URL of the next page: `<…>; rel="next"`. Absent on the last page.' },
+          headers: { Link: LINKS },
         }),
       },
     },
@@ -160,9 +160,7 @@ function listOrdersRoute(app: V1, { db, publicUrl }: OrderServices): void {
       const cursorFilters = { list: 'orders', ...filters }
       const page = readPage(request.query, cursorFilters, LIST_LIMIT_DEFAULT)
       const { items, next } = await listOrders(db, filters, page)
-      reply.headers(
-        nextPageHeaders(`${publicUrl}/v1/store/orders`, next, cursorFilters, { ...filters, limit }),
-      )
+      reply.headers(pageLinks(`${publicUrl}/v1/store/orders`, next, cursorFilters, { ...filters, limit }))
       return items
     },
   })

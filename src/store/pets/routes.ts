@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
-import { LIST_LIMIT_MAX, nextPageHeaders, readPage } from '../../contract/paging.ts'
+import { LIST_LIMIT_MAX, pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { etag, etagIncluding, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
@@ -64,7 +64,7 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
       operationId: 'listPets',
       summary: 'List pets',
       description:
-        'Returns pets, newest first, or sorted by name if `name` or `sort` is given. To read all pages, follow the `Link` header until it is absent.',
+        'Returns pets, newest first, or sorted by name if `name` or `sort` is given. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['pets'],
       querystring: ListPetsQuery,
       response: {
@@ -72,7 +72,7 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
           description: 'A page of pets.',
           example: [EXAMPLE],
           headers: {
-            Link: 'URL of the next page (RFC 8288): `<…>; rel="next"`. Absent on the last page.',
+            Link: LINKS,
             ETag: 'Version of the pet, for `If-Match`. Present only if the request has exactly one `id` and the response contains that pet.',
           },
         }),
@@ -99,7 +99,7 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
         const { json, next } = await readPets(petTable, list, page, include)
         return {
           body: Buffer.from(json),
-          headers: nextPageHeaders(`${publicUrl}/v1/pets`, next, list, {
+          headers: pageLinks(`${publicUrl}/v1/pets`, next, list, {
             ...list,
             limit,
             include: words?.join(','),

@@ -125,7 +125,7 @@ export const PET_SCHEMAS = [
 ]
 
 const SHORT_PAGES =
-  ' A page can have fewer pets than `limit`, or none, although more pets follow: then it has a `Link`.'
+  ' A page can have fewer pets than `limit`, or none, although more pets follow: then it has a link `rel="next"`.'
 
 /** The parameters of the filters, also for exports. */
 export const FILTER_PARAMETERS = Object.fromEntries(
