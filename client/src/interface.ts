@@ -59,6 +59,14 @@ export interface PetByReference {
   profile?: ProfileChange | undefined
 }
 
+/** How many pets match. */
+export interface PetCount {
+  /** Number of the pets that match, at most 10,000. */
+  count: number
+  /** True if more pets match than `count`, or can match because the service stopped looking. False if `count` is exact. */
+  more: boolean
+}
+
 /** The pet to create, as for `createPet`, and its profile, as for `putPetProfile`. */
 export interface PetToCreate {
   /** Stored exactly as sent. Must not be blank and must be well-formed Unicode without NUL. The length is counted in code points. */
@@ -1010,6 +1018,21 @@ export interface ListPetsQuery {
   cursor?: string | undefined
 }
 
+export interface GetPetCountQuery {
+  /** Return only pets with this status. */
+  status?: 'available' | 'pending' | 'sold' | undefined
+  /** Return only pets in this category. */
+  categoryId?: IdInput | undefined
+  /** Return only pets with this reference. */
+  reference?: string | undefined
+  /** Count only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `name` or `word`. */
+  id?: readonly IdInput[] | undefined
+  /** Return only pets whose name starts with this text, ignoring case, sorted by name. Cannot be combined with `categoryId` or `id`. */
+  name?: string | undefined
+  /** Return only pets whose name has a word that starts with this text, ignoring case, newest first. Words are separated by white space, punctuation and symbols. If the text has several words, the name has a word for each of them. Cannot be combined with `name`, `sort` or `id`. A page can have fewer pets than `limit`, or none, although more pets follow: then it has a link `rel="next"`. */
+  word?: string | undefined
+}
+
 export interface GetPetQuery {
   /** What to add to each pet, separated by commas: `profile` adds the price of each pet and the facts about it, as `profile`; `times` adds `createdAt` and `updatedAt`. */
   include?: readonly ('profile' | 'times')[] | undefined
@@ -1212,6 +1235,13 @@ export interface Operations {
     query: undefined
     body: NewPet
     response: Pet
+  }
+  getPetCount: {
+    method: 'GET'
+    path: '/pet-count'
+    query: GetPetCountQuery
+    body: undefined
+    response: PetCount
   }
   getPet: {
     method: 'GET'

@@ -2,6 +2,8 @@
 import { type CallOptions, type OnceOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
 import type {
+  GetPetCountQuery,
+  PetCount,
   GetPetHistoryQuery,
   IdInput,
   ListPetsQuery,
@@ -34,6 +36,12 @@ function petReadsOf(send: Send) {
      */
     list: (query?: ListPetsQuery, options?: CallOptions) =>
       listOf(send, 'listPets', () => '/pets', query, options),
+
+    /** Counts the pets that `list` has with these filters: exact up to 10,000, then `more` is true. */
+    count: async (query?: GetPetCountQuery, options?: CallOptions): Promise<PetCount> => {
+      const call = { operation: 'getPetCount', method: 'GET', path: '/pet-count', query } as const
+      return (await send({ ...call, idempotent: true }, options)).value
+    },
 
     /** Returns the pet with its `etag`, or undefined if no pet has this id. */
     find: async (id: IdInput, options?: FindOptions): Promise<VersionedPet | undefined> => {

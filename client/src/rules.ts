@@ -131,6 +131,15 @@ export const CREATE_PET = {
   'idempotency-key': { minLength: 1, maxLength: 255 },
 } as const
 
+export const GET_PET_COUNT = {
+  status: { enum: ["available","pending","sold"] },
+  categoryId: { minimum: 1, format: "int64" },
+  reference: { minLength: 1, maxLength: 100, format: "single-line" },
+  id: { maxItems: 100, items: { minimum: 1, format: "int64" } },
+  name: { minLength: 1, maxLength: 500 },
+  word: { minLength: 1, maxLength: 100 },
+} as const
+
 export const GET_PET = {
   include: { maxItems: 2, items: { enum: ["profile","times"] } },
 } as const

@@ -17,7 +17,7 @@ function filterOption(filter: FilterName): Option {
   return schema.format === 'int64' ? made.argParser(parseIdArgument) : made
 }
 
-export function addPetFilters(command: Command): void {
+export function addPetFilters(command: Command, { canSort } = { canSort: true }): void {
   for (const [name] of FILTER_ENTRIES) command.addOption(filterOption(name))
   command
     .addOption(
@@ -32,11 +32,12 @@ export function addPetFilters(command: Command): void {
         'only pets whose name has a word that starts with this text, ignoring case; cannot be combined with --name',
       ).conflicts(['name']),
     )
-    .addOption(
-      new Option('--sort <field>', 'sort the pets by name; cannot be combined with --category or --word')
-        .choices(LIST_PETS.sort.enum)
-        .conflicts(['category', 'word']),
-    )
+  if (!canSort) return
+  command.addOption(
+    new Option('--sort <field>', 'sort the pets by name; cannot be combined with --category or --word')
+      .choices(LIST_PETS.sort.enum)
+      .conflicts(['category', 'word']),
+  )
 }
 
 /** The parameters of the operation. */

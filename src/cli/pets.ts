@@ -104,6 +104,7 @@ export function addPets(program: Command): void {
     })
   addRemoteOptions(get, ['petstore pets get 42', 'petstore pets get 42 43 --json'], { json: LIST_HELP.json })
 
+  addCount(pets)
   addAdd(pets)
   addPut(pets)
   addUpdate(pets)
@@ -139,6 +140,20 @@ function addList(pets: Command): void {
     ],
     LIST_HELP,
   )
+}
+
+function addCount(pets: Command): void {
+  const count = pets.command('count').description('count pets; above 10,000, "at least" precedes the number')
+  addPetFilters(count, { canSort: false })
+  count.action((options: RemoteOptions & PetFilterOptions) =>
+    callService(options, async ({ store, call }) => {
+      const { sort: _sort, ...query } = petQuery(options)
+      const found = await store.pets.count(query, call)
+      if (options.json) return print(toJson(found))
+      print(found.more ? `at least ${found.count}` : String(found.count))
+    }),
+  )
+  addRemoteOptions(count, ['petstore pets count --status available --category 2'])
 }
 
 function addAdd(pets: Command): void {

@@ -61,6 +61,27 @@ test('list and get print what --include names, with --json', async () => {
   }
 })
 
+test('count prints the number of pets that match', async () => {
+  await run('pets', 'add', 'Rex', '--category', '78')
+  expect((await run('pets', 'count', '--category', '78')).stdout).toBe('1\n')
+  expect(await json('pets', 'count', '--category', '78', '--status', 'sold')).toEqual({
+    count: 0,
+    more: false,
+  })
+})
+
+test('put adds the pet with a reference, and changes it', async () => {
+  const put = (...args: string[]) =>
+    json('pets', 'put', 'SKU-1/2', '--name', 'Rex', '--category', '79', ...args)
+  const first = (await put('--price', '5.00')) as { id: number }
+  expect(await put('--status', 'sold', '--breed', 'Pug')).toEqual(first)
+  expect((await api.get(`/pets/${first.id}/profile`)).body).toMatchObject({
+    price: '5.00',
+    breed: 'Pug',
+    reference: 'SKU-1/2',
+  })
+})
+
 test('add creates one pet if it is run twice with the same --idempotency-key, and rejects the key for another pet', async () => {
   const args = ['pets', 'add', 'Twin', '--category', '8', '--idempotency-key', 'delivery 17/3']
   const [first, second] = [await run(...args), await run(...args)]

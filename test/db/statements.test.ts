@@ -39,6 +39,12 @@ const ARGUMENTS: Record<string, unknown[][]> = {
     petsInRange({ categoryId: 1n }, undefined),
     petsInRange({ status: 'sold', categoryId: 1n }, undefined),
   ].flatMap((source) => [0, 1].map((include) => [source, {}, 1, include])),
+  countMatchingPets: [
+    petsByWord('x', undefined),
+    petByReference('x', undefined),
+    petsByName({ prefix: 'x', status: undefined }, undefined),
+    petsInRange({}, undefined),
+  ].map((source) => [source, {}]),
   updateWebhook: [[1n, { enabled: true }]],
 }
 

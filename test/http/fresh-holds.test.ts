@@ -10,6 +10,7 @@ const WAITING = [
   'getInventory',
   'getOrder',
   'getPet',
+  'getPetCount',
   'getPetHistory',
   'listCategories',
   'listOrders',

@@ -42,8 +42,8 @@ export const WORD_DEFECTS: readonly Defect[] = [
   {
     name: 'a search by word returns the oldest pets of a range first',
     file: QUERIES,
-    find: 'order by id + 0 desc\n            limit ${EXAMINED_MAX}',
-    replace: 'order by id + 0\n            limit ${EXAMINED_MAX}',
+    find: 'order by id + 0 desc\n            limit ${max}',
+    replace: 'order by id + 0\n            limit ${max}',
     test: TEST,
     title: FINDS,
   },

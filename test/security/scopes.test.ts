@@ -25,6 +25,7 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   exportPets: 'pets:read',
   getPetHistory: 'pets:read',
   getPetProfile: 'pets:read',
+  getPetCount: 'pets:read',
   putPetProfile: 'pets:write',
   putPetByReference: 'pets:write',
   listPetProfiles: 'pets:read',

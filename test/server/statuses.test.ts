@@ -158,6 +158,10 @@ const CASES: Record<string, Record<string, Case>> = {
     }),
     412: withPet((api, id) => api.put(`/pets/${id}/profile`, {}, { 'if-match': '"9"' })),
   },
+  getPetCount: {
+    200: simply((api) => api.get('/pet-count?status=sold')),
+    400: simply((api) => api.get('/pet-count?status=x')),
+  },
   putPetByReference: {
     200: async (api) => {
       await api.put('/pets/by-reference/known', PET)

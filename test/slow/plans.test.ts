@@ -26,6 +26,8 @@ import {
   FILTER_KINDS,
   filterKind,
   findPetPages,
+  COUNTED_MAX,
+  countMatchingPets,
   EXAMINED_MAX,
   findMatchingPets,
   findFilteredPetsByIds,
@@ -33,6 +35,7 @@ import {
   findPetJsonByIds,
   findPetsByName,
   type PetPage,
+  petByReference,
   petsByName,
   petsByWord,
   petsInRange,
@@ -243,6 +246,26 @@ async function checkWords(state: string, mode: string): Promise<number> {
   return checked
 }
 
+/** A count examines a limited number of pets of its range. */
+async function checkCounts(state: string, mode: string): Promise<number> {
+  const max = COUNTED_MAX + 1
+  const sources = [
+    [petsInRange({}, undefined, max), 1],
+    [petsInRange({ status: 'available' }, undefined, max), 1],
+    [petsInRange({ categoryId: 1n }, undefined, max), 1],
+    [petsInRange({ status: 'available', categoryId: 1n }, undefined, max), 1],
+    [petsByName({ prefix: 'pet', status: undefined }, undefined, max), PET_STATUSES.length],
+    [petByReference('none', undefined), 1],
+  ] as const
+  for (const [source, ranges] of sources) {
+    const { read, plan } = await explain(
+      await statementOf((db) => countMatchingPets(db, source, { status: 'available' })),
+    )
+    expect(read, `${state}, ${mode}: ${source.name}\n${plan}`).toBeLessThanOrEqual((ranges + 1) * (max + 1))
+  }
+  return sources.length
+}
+
 /** What is included is found by an index: at most a row of each table for each pet, also for the one after the page. */
 async function checkIncluding(state: string, mode: string): Promise<number> {
   const include = includeOf(INCLUDE_WORDS)
@@ -333,6 +356,7 @@ async function checkAll(state: string): Promise<void> {
     checked += await checkWords(state, mode)
     checked += await checkExamined(state, mode)
     checked += await checkIncluding(state, mode)
+    checked += await checkCounts(state, mode)
     for (const status of [...ORDER_STATUSES, undefined]) {
       for (const petId of [1n, 2n, 900_000n, undefined]) {
         for (const before of [undefined, 50_000n, 500n]) {

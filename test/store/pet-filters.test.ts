@@ -1,7 +1,7 @@
 // Filters without an index: a page examines a limited number of pets, and the next page continues there. No such filter exists
 // yet, so the filters with an index are used in lists whose index does not cover them.
 import { expect, test } from 'vitest'
-import { EXAMINED_MAX, findMatchingPets, petsInRange } from '../../src/store/pets/queries.ts'
+import { COUNTED_MAX, EXAMINED_MAX, findMatchingPets, petsInRange } from '../../src/store/pets/queries.ts'
 import {
   filterCondition,
   filterValues,
@@ -68,6 +68,29 @@ test.each([
     [['2026-11-15T00:00:00Z', '2026-11-15T00:00:00.000001Z'], ...filterValues({ from }, [['from', entry]])],
   )
   expect(rows.map(({ text }) => text)).toEqual(found)
+})
+
+test('a count is exact up to 10,000, and then says that more match, or can', async () => {
+  const own = await openApiFixture()
+  const count = async (query: string) => (await own.get(`/pet-count${query}`)).body
+  await own.sql(
+    `insert into pets (name, category_id, status)
+      select 'Rex ' || n, 1, case when n = 1 then 'sold' else 'available' end::pet_status
+      from generate_series(1, $1::int) n`,
+    [COUNTED_MAX],
+  )
+  const exact = { count: COUNTED_MAX, more: false }
+  for (const query of ['', '?categoryId=1', '?name=rex', '?word=rex'])
+    expect(await count(query)).toEqual(exact)
+  expect(await count('?word=rex&status=sold')).toEqual({ count: 1, more: false })
+  await own.sql(`insert into pets (name, category_id) values ('Rex', 1)`)
+  for (const query of ['', '?categoryId=1', '?name=rex', '?word=rex'])
+    expect(await count(query)).toEqual({ ...exact, more: true })
+  expect(await count('?status=sold')).toEqual({ count: 1, more: false })
+  // Of the newest 10,001 pets, the sold one is the last. One more, and it is not examined.
+  expect(await count('?word=rex&status=sold')).toEqual({ count: 1, more: true })
+  await own.sql(`insert into pets (name, category_id) values ('Rex', 1)`)
+  expect(await count('?word=rex&status=sold')).toEqual({ count: 0, more: true })
 })
 
 test('a list by name examines a limited number of pets for a page, and the next page continues there', async () => {

@@ -17,6 +17,8 @@ import type { PetTable } from './table.ts'
 import type { Include } from './included.ts'
 import { FILTER_NAMES, hasOtherFilters, indexedFilters, type PetFilters } from './filters.ts'
 import {
+  COUNTED_MAX,
+  countMatchingPets,
   deletePet,
   findMatchingPets,
   findFilteredPetsByIds,
@@ -31,7 +33,7 @@ import {
   type PetSource,
   updatePet,
 } from './queries.ts'
-import type { NewPet, Pet, PetChange, VersionedPet } from './schema.ts'
+import type { NewPet, Pet, PetChange, PetCount, VersionedPet } from './schema.ts'
 
 /** A page as JSON text, and the position after which the next page starts; undefined on the last page. */
 export interface JsonPage {
@@ -117,6 +119,28 @@ async function listMatchingPets(
     positionOf,
   )
   return { json: `[${items.map(({ json }) => json).join(',')}]`, next: next ?? (stop && positionOf(stop)) }
+}
+
+/** How many pets a list has. With `more`, it has or may have more than `count`. */
+export async function countPets(
+  db: Reader,
+  list: PetList & { id?: readonly bigint[] | undefined },
+): Promise<PetCount> {
+  const { id: ids, ...query } = list
+  const { name, word, sort: _sort, ...filters } = query
+  if (ids !== undefined) return { count: (await findFilteredPetsByIds(db, ids, filters)).length, more: false }
+  const max = COUNTED_MAX + 1
+  const { reference, status } = filters
+  const source =
+    word !== undefined
+      ? petsByWord(word, undefined, max)
+      : name !== undefined
+        ? petsByName({ prefix: name, status }, undefined, max)
+        : reference !== undefined
+          ? petByReference(reference, undefined)
+          : petsInRange(indexedFilters(filters), undefined, max)
+  const { matching, examined } = await countMatchingPets(db, source, filters)
+  return { count: Math.min(matching, COUNTED_MAX), more: matching > COUNTED_MAX || examined === max }
 }
 
 /** Lists the pets that have one of the ids and match the filters, newest first. */

@@ -19,6 +19,7 @@ import { type DeprecationServices, deprecateGetPet, GET_PET_REMOVAL, petAddress 
 import {
   categoryRule,
   changePet,
+  countPets,
   createPet,
   getPet,
   getPetIncluding,
@@ -30,11 +31,13 @@ import {
 } from './pets.ts'
 import {
   LIST_LIMIT_DEFAULT,
+  GetPetCountQuery,
   GetPetQuery,
   ListPetsQuery,
   NewPetRef,
   NewPetSchema,
   PetByReferenceRef,
+  PetCountSchema,
   PET_SCHEMAS,
   PetChangeRef,
   PetParams,
@@ -109,6 +112,26 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
       // The types cannot check the text of the page.
       return reply.headers(headers).send(body as never)
     },
+  })
+}
+
+function getPetCountRoute(app: V1, { db }: PetServices): void {
+  app.route({
+    method: 'GET',
+    url: '/pet-count',
+    config: { scope: 'pets:read', showsHolds: true },
+    schema: {
+      operationId: 'getPetCount',
+      summary: 'Count pets',
+      description:
+        'Returns how many pets `listPets` has with the same parameters. The count is exact up to 10,000. With several words, or with `name` or `word` and a filter, it is exact if the service has to examine at most 10,000 pets. `getInventory` has exact counts of any size by status and category.',
+      tags: ['pets'],
+      querystring: GetPetCountQuery,
+      response: {
+        200: response(PetCountSchema, { description: 'The count.', example: { count: 42, more: false } }),
+      },
+    },
+    handler: ({ query }) => countPets(db, { ...listOf(query), id: query.id }),
   })
 }
 
@@ -345,6 +368,7 @@ export const PETS = {
   schemas: PET_SCHEMAS,
   operations: [
     listPetsRoute,
+    getPetCountRoute,
     createPetRoute,
     getPetRoute,
     updatePetRoute,

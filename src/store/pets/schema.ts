@@ -115,15 +115,6 @@ export const PetByReferenceRef = refTo(PetByReferenceSchema)
 /** A pet with its version, which every change increments. The ETag of the pet contains the version. */
 export type VersionedPet = Pet & { version: number }
 
-export const PET_SCHEMAS = [
-  PetStatusSchema,
-  NewPetSchema,
-  PetSchema,
-  PetsSchema,
-  PetChangeSchema,
-  PetByReferenceSchema,
-]
-
 const SHORT_PAGES =
   ' A page can have fewer pets than `limit`, or none, although more pets follow: then it has a link `rel="next"`.'
 
@@ -176,6 +167,39 @@ export const ListPetsQuery = Type.Object({
   cursor: CursorParameter,
 })
 
+const {
+  limit: _limit,
+  sort: _sort,
+  include: _include,
+  cursor: _cursor,
+  ...counted
+} = ListPetsQuery.properties
+
+/** The parameters of listPets that select pets. */
+export const GetPetCountQuery = Type.Object({
+  ...counted,
+  id: Type.Optional(
+    Type.Array(Int64, {
+      maxItems: LIST_LIMIT_MAX,
+      'x-not-with': ['name', 'word'],
+      description:
+        'Count only these pets. Repeat the parameter for each id. Unknown ids are skipped. Cannot be combined with `name` or `word`.',
+    }),
+  ),
+})
+
+export const PetCountSchema = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, description: 'Number of the pets that match, at most 10,000.' }),
+    more: Type.Boolean({
+      description:
+        'True if more pets match than `count`, or can match because the service stopped looking. False if `count` is exact.',
+    }),
+  },
+  { $id: 'PetCount', description: 'How many pets match.', examples: [{ count: 42, more: false }] },
+)
+export type PetCount = ResponseOf<typeof PetCountSchema>
+
 export const GetPetQuery = Type.Object({ include: IncludeParameter })
 
 export const ReferenceParams = Type.Object(
@@ -192,3 +216,13 @@ export const PetParams = Type.Object(
   { petId: Type.Unsafe<bigint>({ ...Int64, description: 'The id of the pet.' }) },
   { notFound: 'pet_not_found' },
 )
+
+export const PET_SCHEMAS = [
+  PetStatusSchema,
+  NewPetSchema,
+  PetSchema,
+  PetsSchema,
+  PetChangeSchema,
+  PetByReferenceSchema,
+  PetCountSchema,
+]
