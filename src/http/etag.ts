@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../contract/errors.ts'
+import { emptyResponse } from './operation.ts'
 
 const WEAK =
   'If-Match has a weak ETag, which never matches. Send the ETag as the service returned it, without W/; a proxy may have added it.'
@@ -30,6 +31,32 @@ const HASH_LENGTH = 22
  */
 export function etagIncluding({ json, version }: { json: string; version: number }): string {
   return `"${version}-${hash('sha256', json, 'base64url').slice(0, HASH_LENGTH)}"`
+}
+
+export function etagOfText(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, HASH_LENGTH)}"`
+}
+
+/** Of a read of one thing. */
+export const IfNoneMatchHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      'x-etags': true,
+      description:
+        'The `ETag` of what you have, in its quotes. If it has not changed since, the service returns 304 without a body.',
+    }),
+  ),
+})
+/** The response to a read with If-None-Match. */
+export const NOT_MODIFIED = { 304: emptyResponse('Not changed since the `ETag` in `If-None-Match`.') }
+/** Of a response without a version. */
+export const HASH_HEADERS = { ETag: 'Changes with the response. For `If-None-Match`.' }
+
+/** Whether If-None-Match contains the ETag, according to the weak comparison (RFC 9110). */
+export function isKnownTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
+  return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag))
 }
 
 /** Whether a text has the form of If-Match: `*`, or a list of entity tags. An empty list matches no version. */

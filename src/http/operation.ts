@@ -34,6 +34,8 @@ declare module 'fastify' {
     scope?: DeclaredScope
     /** If true, the request first waits for a fresh sweep of expired holds. Every read declares true or false. */
     showsHolds?: boolean
+    /** The operation sets the header `ETag` itself: see conditional-reads.ts. */
+    hasOwnEtag?: true
     /** Errors specific to this operation. `documentErrors` adds those that follow from its method, scope and schema. */
     errors?: readonly ErrorCode[]
     /** Every write declares how a client can retry it. A read is always safe to retry. */
@@ -177,6 +179,7 @@ function schemaErrors(schema: FastifySchema): ErrorCode[] {
   if (querystring !== undefined) codes.push('invalid_parameter')
   if (querystring !== undefined && 'cursor' in querystring.properties) codes.push('invalid_cursor')
   if (params !== undefined) codes.push(params.notFound ?? 'route_not_found')
+  if (headers !== undefined && 'if-none-match' in headers.properties) codes.push('invalid_parameter')
   if (headers !== undefined && 'if-match' in headers.properties) {
     codes.push('invalid_parameter', 'precondition_failed')
   }

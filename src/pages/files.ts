@@ -1,4 +1,5 @@
 // Static files: compressed once, and sent with ETags, so that browsers do not download unchanged files again.
+import { isKnownTag } from '../http/etag.ts'
 import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -51,15 +52,8 @@ export function sendFile(
   const { 'if-none-match': ifNoneMatch, 'accept-encoding': encodings } = request.headers
   reply.headers({ 'cache-control': cacheControl, etag: file.etag })
   if (file.gzipped !== undefined) varyBy(reply, 'Accept-Encoding')
-  if (isKnown(ifNoneMatch, file.etag)) return reply.code(304).send()
+  if (isKnownTag(ifNoneMatch, file.etag)) return reply.code(304).send()
   reply.type(file.type)
   if (file.gzipped === undefined || !isNamed(encodings, 'gzip')) return reply.send(file.bytes)
   return reply.header('content-encoding', 'gzip').send(file.gzipped())
-}
-
-/** Whether If-None-Match contains the ETag, according to the weak comparison (RFC 9110). */
-function isKnown(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
-  return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag))
 }

@@ -16,6 +16,7 @@ import { clientErrorSender, errorSender } from '../http/errors.ts'
 import { showFreshHolds } from '../http/fresh-holds.ts'
 import { countHeader } from '../http/headers.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from '../http/json-body.ts'
+import { returnNotModified } from '../http/conditional-reads.ts'
 import { documentErrors, requireDeclaredRetry, withSchemaTypes } from '../http/operation.ts'
 import { addressLimiter, callerLimiter } from '../http/rate-limit.ts'
 import { requestId } from '../http/request-id.ts'
@@ -192,6 +193,7 @@ async function v1Routes(app: FastifyInstance, options: AppOptions): Promise<void
   rejectUndeclared(app)
   showFreshHolds(app, options.holds)
   documentErrors(app)
+  returnNotModified(app)
   const v1 = withSchemaTypes(app)
   for (const addOperation of OPERATIONS) addOperation(v1, options)
 }

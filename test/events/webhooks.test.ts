@@ -123,7 +123,7 @@ test('lists deliveries in pages, by outcome', async () => {
   const next = /<([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1]?.replace(/^.*\/v1/, '') ?? ''
   const second = await api.get(next)
   expect(petIds(second.body)).toEqual([1])
-  expect(second.headers.get('link')).toBeNull()
+  expect(second.headers.get('link')).not.toContain('next')
   expect((second.body as object[])[0]).toMatchObject({ position: '0123456789ab-1', responseStatus: 500 })
   expect((await api.get(next.replace('delivered', 'failed'))).status).toBe(400)
 })

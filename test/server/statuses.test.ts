@@ -52,6 +52,8 @@ const withWebhook =
     const { body } = await api.post('/webhooks', WEBHOOK)
     return () => request(api, `/webhooks/${(body as { id: number }).id}`)
   }
+const notModified = (api: ApiFixture, path: string) =>
+  api.call('GET', `/v1${path}`, { headers: { 'if-none-match': '*' } })
 const withDisabledWebhook = (request: (api: ApiFixture, path: string) => Promise<TestResponse>): Case =>
   withWebhook(async (api, path) => {
     await api.call('PATCH', `/v1${path}`, { body: { enabled: false } })
@@ -108,6 +110,8 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   getPet: {
     200: withPet((api, id) => api.get(`/pets/${id}`)),
+    304: withPet((api, id) => notModified(api, `/pets/${id}`)),
+    400: withPet((api, id) => api.get(`/pets/${id}?include=x`)),
     410: async (api) => {
       const clock = () => new Date('2030-12-05T00:00:00Z')
       const later = await openApiFixtureOn(api.databaseUrl, api.db, { clock })
@@ -148,6 +152,7 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   getPetProfile: {
     200: withPet((api, id) => api.get(`/pets/${id}/profile`)),
+    304: withPet((api, id) => notModified(api, `/pets/${id}/profile`)),
   },
   putPetProfile: {
     200: withPet((api, id) => api.put(`/pets/${id}/profile`, { price: '129.00' })),
@@ -157,6 +162,12 @@ const CASES: Record<string, Record<string, Case>> = {
       return api.put(`/pets/${id}/profile`, { reference: 'put' })
     }),
     412: withPet((api, id) => api.put(`/pets/${id}/profile`, {}, { 'if-match': '"9"' })),
+  },
+  listPets: {
+    304: withPet((api, id) => notModified(api, `/pets?id=${id}`)),
+  },
+  getOwnApiKey: {
+    304: simply((api) => notModified(api, '/api-keys/self')),
   },
   getPetCount: {
     200: simply((api) => api.get('/pet-count?status=sold')),
@@ -195,6 +206,7 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   getOrder: {
     200: withOrder((api, id) => api.get(`/store/orders/${id}`)),
+    304: withOrder((api, id) => notModified(api, `/store/orders/${id}`)),
   },
   completeOrder: end('complete', 'cancel'),
   cancelOrder: end('cancel', 'complete'),
@@ -221,6 +233,7 @@ const CASES: Record<string, Record<string, Case>> = {
   },
   getWebhook: {
     200: withWebhook((api, path) => api.get(path)),
+    304: withWebhook((api, path) => notModified(api, path)),
   },
   updateWebhook: {
     200: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { enabled: false } })),

@@ -40,7 +40,7 @@ export function checkResponse(response: SeenResponse): void {
   const allowed = allowedStatuses(operation, response.method, underV1)
   must(allowed.includes(response.status), response, `the status is none of ${allowed.join()}`)
   checkHeaders(response, underV1)
-  if (response.method === 'HEAD' || response.status === 204) {
+  if (response.method === 'HEAD' || [204, 304].includes(response.status)) {
     must(response.text === '', response, 'an unexpected body')
   } else if (response.status >= 400 && !(isPage(response) && !underV1 && response.status === 404)) {
     checkErrorBody(response)
@@ -187,7 +187,7 @@ function checkHeaders(response: SeenResponse, underV1: boolean): void {
   const sunset = headers.get('sunset')
   // RFC 8594 requires an HTTP-date; only an HTTP-date survives the round trip through Date.
   must(sunset === null || new Date(sunset).toUTCString() === sunset, response, 'Sunset is not an HTTP-date')
-  if (!underV1 || status === 204) return
+  if (!underV1 || status === 204 || status === 304) return
   must(headers.get('cache-control') === 'no-store', response, 'a cache may store it')
   must(headers.get('x-content-type-options') === 'nosniff', response, 'a browser may guess its type')
 }

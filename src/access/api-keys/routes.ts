@@ -6,6 +6,7 @@ import { CursorParameter, LimitParameter } from '../../contract/paging-parameter
 import { LIST_LIMIT_MAX, pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import { DEFAULT_SCOPES } from '../../contract/scopes.ts'
 import type { Db } from '../../db/database.ts'
+import { HASH_HEADERS, IfNoneMatchHeaders, NOT_MODIFIED } from '../../http/etag.ts'
 import { response, emptyResponse, type Retry, type V1 } from '../../http/operation.ts'
 import { REMOVALS } from '../../store/pets/deprecation.ts'
 import {
@@ -77,8 +78,11 @@ function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
       operationId: 'getOwnApiKey',
       summary: 'Get the current API key',
       tags: ['api-keys'],
+      headers: IfNoneMatchHeaders,
       response: {
+        ...NOT_MODIFIED,
         200: response(OwnApiKeySchema, {
+          headers: HASH_HEADERS,
           description: 'The properties of the API key in the request.',
           example: {
             id: EXAMPLE.id,

@@ -4,6 +4,7 @@ import type { Caller } from '../../contract/caller.ts'
 import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
 import { insufficientScope } from '../../http/authentication.ts'
+import { HASH_HEADERS, IfNoneMatchHeaders, NOT_MODIFIED } from '../../http/etag.ts'
 import { emptyResponse, response, type V1 } from '../../http/operation.ts'
 import type { FindDurableEvents } from '../feed/durable.ts'
 import { readableTypes } from '../feed/feed.ts'
@@ -141,7 +142,15 @@ function getWebhookRoute(app: V1, { db }: WebhookServices): void {
       description: URL_NOTE,
       tags: ['webhooks'],
       params: WebhookParams,
-      response: { 200: response(WebhookSchema, { description: 'The webhook.', example: EXAMPLE }) },
+      headers: IfNoneMatchHeaders,
+      response: {
+        ...NOT_MODIFIED,
+        200: response(WebhookSchema, {
+          description: 'The webhook.',
+          example: EXAMPLE,
+          headers: HASH_HEADERS,
+        }),
+      },
     },
     handler: async (request) =>
       visibleTo(request.caller as Caller)(await getWebhook(db, request.params.webhookId)),

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
+import { HASH_HEADERS, IfNoneMatchHeaders, NOT_MODIFIED } from '../../http/etag.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { cancelOrder, completeOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import {
@@ -176,8 +177,10 @@ function getOrderRoute(app: V1, { db }: OrderServices): void {
       summary: 'Get an order',
       tags: ['store'],
       params: OrderParams,
+      headers: IfNoneMatchHeaders,
       response: {
-        200: response(OrderSchema, { description: 'The order.', example: EXAMPLE }),
+        ...NOT_MODIFIED,
+        200: response(OrderSchema, { description: 'The order.', example: EXAMPLE, headers: HASH_HEADERS }),
       },
     },
     handler: (request) => getOrder(db, request.params.orderId),

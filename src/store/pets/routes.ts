@@ -6,7 +6,14 @@ import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { LIST_LIMIT_MAX, pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
-import { etag, etagIncluding, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
+import {
+  etag,
+  etagIncluding,
+  IfNoneMatchHeaders,
+  ifMatch,
+  ifMatchHeaders,
+  NOT_MODIFIED,
+} from '../../http/etag.ts'
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
 import { IGNORED_FIELDS, ignoredFields } from '../../http/strict-requests.ts'
@@ -62,7 +69,7 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets',
-    config: { scope: 'pets:read', showsHolds: true },
+    config: { scope: 'pets:read', showsHolds: true, hasOwnEtag: true },
     schema: {
       operationId: 'listPets',
       summary: 'List pets',
@@ -70,13 +77,15 @@ function listPetsRoute(app: V1, { petTable, publicUrl }: PetServices): void {
         'Returns pets, newest first, or sorted by name if `name` or `sort` is given. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['pets'],
       querystring: ListPetsQuery,
+      headers: IfNoneMatchHeaders,
       response: {
+        ...NOT_MODIFIED,
         200: response(PetsSchema, {
           description: 'A page of pets.',
           example: [EXAMPLE],
           headers: {
             Link: LINKS,
-            ETag: 'Version of the pet, for `If-Match`. Present only if the request has exactly one `id` and the response contains that pet.',
+            ETag: 'Version of the pet, for `If-Match` and `If-None-Match`. Present only if the request has exactly one `id` and the response contains that pet.',
           },
         }),
       },
@@ -191,7 +200,7 @@ function getPetRoute(app: V1, services: PetServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId',
-    config: { scope: 'pets:read', showsHolds: true, errors: ['operation_removed'] },
+    config: { scope: 'pets:read', showsHolds: true, errors: ['operation_removed'], hasOwnEtag: true },
     onRequest: deprecateGetPet(services),
     schema: {
       operationId: 'getPet',
@@ -202,7 +211,9 @@ function getPetRoute(app: V1, services: PetServices): void {
       tags: ['pets'],
       params: PetParams,
       querystring: GetPetQuery,
+      headers: IfNoneMatchHeaders,
       response: {
+        ...NOT_MODIFIED,
         200: response(PetSchema, {
           description: 'The pet.',
           example: EXAMPLE,

@@ -2,7 +2,7 @@
 // Contains no SQL; the rules are in profiles.ts.
 import type { Caller } from '../../contract/caller.ts'
 import type { Db } from '../../db/database.ts'
-import { etag, ifMatch, ifMatchHeaders } from '../../http/etag.ts'
+import { etag, IfNoneMatchHeaders, ifMatch, ifMatchHeaders, NOT_MODIFIED } from '../../http/etag.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { getPetProfile, listPetProfiles, putPetProfile } from './profiles.ts'
 import {
@@ -28,7 +28,7 @@ function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
   app.route({
     method: 'GET',
     url: '/pets/:petId/profile',
-    config: { scope: 'pets:read', showsHolds: false },
+    config: { scope: 'pets:read', showsHolds: false, hasOwnEtag: true },
     schema: {
       operationId: 'getPetProfile',
       summary: 'Get the profile of a pet',
@@ -36,7 +36,9 @@ function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
         'Returns the price of the pet and facts about it. Before the first change, the profile has no other field than `petId`.',
       tags: ['pets'],
       params: ProfileParams,
+      headers: IfNoneMatchHeaders,
       response: {
+        ...NOT_MODIFIED,
         200: response(PetProfileSchema, {
           description: 'The profile.',
           example: PROFILE_EXAMPLE,
