@@ -1111,6 +1111,8 @@ export interface ListEventsQuery {
   newest?: number | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
   type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  /** Return only events of this pet. A page examines at most 10,000 events: it can have fewer than `limit`, or none, although more follow. Follow the `Link` until its `after` stays the same. Cannot be combined with `newest`. */
+  petId?: IdInput | undefined
   /** Max number of events to return. */
   limit?: number | undefined
 }

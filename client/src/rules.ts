@@ -198,6 +198,7 @@ export const LIST_EVENTS = {
   after: { minLength: 1, maxLength: 64 },
   newest: { minimum: 1, maximum: 1000 },
   type: { maxItems: 8, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.completed","order.cancelled","order.expired"] } },
+  petId: { minimum: 1, format: "int64" },
   limit: { minimum: 1, maximum: 1000 },
 } as const
 

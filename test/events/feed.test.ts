@@ -47,6 +47,30 @@ test('a create causes "pet.created" with the pet, the name of the key and the re
   expect(await events()).toEqual([{ ...at(1), ...request, type: 'pet.created', petId: pet.id, pet }])
 })
 
+test('the events of one pet are found among those of others, in pages that examine a limited number', async () => {
+  const [pet, other] = [await addPet(), await addPet()]
+  await patch(other.id, { name: 'Tom' })
+  await patch(pet.id, { name: 'Rex' })
+  await api.sql(`insert into pets (name, category_id) select 'x', 7 from generate_series(1, 10001)`)
+  await patch(pet.id, { name: 'Ada' })
+  await sequenceEvents(db)
+  const pages: string[][] = []
+  let path = `/v1/events?after=${start}&petId=${pet.id}&type=pet.created&type=pet.updated`
+  for (let before = ''; path !== before; ) {
+    before = path
+    const page = await api.call('GET', path)
+    pages.push((page.body as FeedEvent[]).map(({ type, petId }) => `${type} ${petId}`))
+    path = linkTo('next', page, api.origin) ?? ''
+  }
+  const updated = `pet.updated ${pet.id}`
+  expect(pages).toEqual([[`pet.created ${pet.id}`, updated], [updated], []])
+  const first = await get(`/events?after=${start}&petId=${pet.id}&limit=1`)
+  expect(first.body).toMatchObject([{ type: 'pet.created', petId: pet.id }])
+  const second = await get(`/events?after=${positionOf(first)}&petId=${pet.id}&limit=1`)
+  expect(second.body).toMatchObject([{ type: 'pet.updated', petId: pet.id, pet: { name: 'Rex' } }])
+  expect((await get(`/events?petId=${pet.id}&newest=1`)).body).toMatchObject({ code: 'invalid_parameter' })
+})
+
 test('a page of large profiles ends early, and its link leads to every event once', async () => {
   const description = '𠀀'.repeat(2_000)
   await api.sql(

@@ -42,6 +42,22 @@ export const INCLUDE_DEFECTS: readonly Defect[] = [
     test: 'test/store/conditional-reads.test.ts',
   },
   {
+    name: 'a page of the events of one pet skips events',
+    file: 'src/events/feed/feed.ts',
+    find: 'page = await find(types, last.number, EVENTS_LIMIT_MAX, maxBytes)',
+    replace: 'page = await find(types, last.number + 1n, EVENTS_LIMIT_MAX, maxBytes)',
+    test: 'test/events/feed.test.ts',
+  },
+  {
+    name: 'the next page of the events of one pet starts after all that were read',
+    file: 'src/events/feed/feed.ts',
+    find: 'return { events: eventsOf(events, page, options), next: { epoch: page.epoch, number } }',
+    replace:
+      'return { ...toPage(page, options), events: eventsOf(events, page, { ...options, limit: Number(number) }) }',
+    test: 'test/events/feed.test.ts',
+    title: 'the events of one pet',
+  },
+  {
     name: 'a count of more than 10,000 pets says that it is exact',
     file: 'src/store/pets/pets.ts',
     find: 'more: matching > COUNTED_MAX || examined === max',

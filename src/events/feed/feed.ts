@@ -13,6 +13,7 @@ import {
   type ChangedField,
   type Event,
   EVENT_TYPES,
+  EVENTS_LIMIT_MAX,
   type EventType,
   LATEST,
   PET_EVENT_TYPES,
@@ -60,6 +61,38 @@ export async function readEvents(
   const page = await find(options.types, numberOf(start), options.limit, options.maxBytes)
   requireValid(start, page)
   return toPage(page, options)
+}
+
+/** Max statements for a page of the events of one pet, each of EVENTS_LIMIT_MAX events: no index finds the events of a pet. */
+const STATEMENTS_MAX = 10
+
+/** Reads the events of one pet. The page ends early after STATEMENTS_MAX statements, and the next one continues there. */
+export async function readEventsOfPet(
+  find: FindDurableEvents,
+  start: Start,
+  petId: bigint,
+  options: ReadOptions,
+): Promise<FeedPage> {
+  const { types, limit, maxBytes } = options
+  const rows: EventRow[] = []
+  let page = await find(types, numberOf(start), EVENTS_LIMIT_MAX, maxBytes)
+  requireValid(start, page)
+  for (let statements = 1; ; statements += 1) {
+    rows.push(...page.rows.filter((row) => row.petId === petId))
+    const last = page.rows.at(-1)
+    if (rows.length >= limit || statements === STATEMENTS_MAX || !page.isFull || last === undefined) break
+    page = await find(types, last.number, EVENTS_LIMIT_MAX, maxBytes)
+    // The retention has deleted the next events, which cannot be skipped without a word.
+    if (!page.isStored) throw new AppError('events_expired')
+  }
+  if (rows.length < limit) return { ...toPage(page, options), events: eventsOf(rows, page, options) }
+  const events = rows.slice(0, limit)
+  const { number } = events.at(-1) as EventRow
+  return { events: eventsOf(events, page, options), next: { epoch: page.epoch, number } }
+}
+
+function eventsOf(rows: readonly EventRow[], { epoch }: EventsPage, { showActors }: ReadOptions): Event[] {
+  return rows.map((row) => toEvent(row, epoch, showActors))
 }
 
 /** Reads the end of the feed. Fewer events than `count` may be stored. */

@@ -10,7 +10,7 @@ import { response, streamResponse, type V1 } from '../../http/operation.ts'
 import { endRequestSpan } from '../../http/tracing.ts'
 import type { Filter } from './chunks.ts'
 import type { FindDurableEvents } from './durable.ts'
-import { readableTypes, readEvents, readNewestEvents, readStart } from './feed.ts'
+import { readableTypes, readEvents, readEventsOfPet, readNewestEvents, readStart } from './feed.ts'
 import { writePosition } from './format.ts'
 import {
   EVENT_SCHEMAS,
@@ -77,18 +77,21 @@ function listEventsRoute(app: V1, services: EventServices): void {
       },
     },
     handler: async (request, reply) => {
-      const { after, newest, type, limit } = request.query
+      const { after, newest, type, petId, limit } = request.query
       const options = {
         ...readFilter(request.caller as Caller, type),
         limit: limit ?? EVENTS_LIMIT_DEFAULT,
         maxBytes: PAGE_BYTES_MAX,
       }
       const { events, next } =
-        newest === undefined
-          ? await readEvents(findEvents, readStart(after), options)
-          : await readNewestEvents(services, newest, options)
+        newest !== undefined
+          ? await readNewestEvents(services, newest, options)
+          : petId !== undefined
+            ? await readEventsOfPet(findEvents, readStart(after), petId, options)
+            : await readEvents(findEvents, readStart(after), options)
       const query = new URLSearchParams({ after: writePosition(next) })
       for (const wanted of type ?? []) query.append('type', wanted)
+      if (petId !== undefined) query.set('petId', String(petId))
       if (limit !== undefined) query.set('limit', String(limit))
       reply.header('link', `<${publicUrl}/v1/events?${query}>; rel="next"`)
       return events

@@ -136,6 +136,14 @@ export const ListEventsQuery = Type.Object({
     }),
   ),
   type: TypeParameter,
+  petId: Type.Optional(
+    Type.Unsafe<bigint>({
+      ...Int64,
+      'x-not-with': ['newest'],
+      description:
+        'Return only events of this pet. A page examines at most 10,000 events: it can have fewer than `limit`, or none, although more follow. Follow the `Link` until its `after` stays the same. Cannot be combined with `newest`.',
+    }),
+  ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
