@@ -53,10 +53,10 @@ export const NOT_MODIFIED = { 304: emptyResponse('Not changed since the `ETag` i
 export const HASH_HEADERS = { ETag: 'Changes with the response. For `If-None-Match`.' }
 
 /** Whether If-None-Match contains the ETag, according to the weak comparison (RFC 9110). */
-export function isKnownTag(header: string | undefined, etag: string): boolean {
+export function isKnownTag(header: string | undefined, current: string): boolean {
   if (header === undefined) return false
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
-  return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag))
+  return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(current))
 }
 
 /** Whether a text has the form of If-Match: `*`, or a list of entity tags. An empty list matches no version. */

@@ -110,7 +110,7 @@ test('the commands for users have an option for every parameter and field of the
     return command?.options.map(({ long }) => long)
   }
   const parametersOf = (path: string, method: string) =>
-    document.paths[path]?.[method]?.parameters?.filter((one) => one.in === 'query').map(({ name }) => name)
+    document.paths[path]?.[method]?.parameters?.filter((one) => one.in !== 'header').map(({ name }) => name)
   const fieldsOf = (schema: string) => Object.keys(document.components.schemas[schema]?.properties ?? {})
   const common = ['--json', '--url', '--timeout']
   // Lists have no option for `id`, which `pets get` takes, and for `cursor`, which they follow themselves.
