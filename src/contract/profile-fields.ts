@@ -21,6 +21,7 @@ export const ChipNumberSchema = Type.String({
 })
 
 export const ReferenceSchema = Type.String({
+  'x-unique': true,
   minLength: 1,
   maxLength: REFERENCE_LENGTH_MAX,
   pattern: '\\S',

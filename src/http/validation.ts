@@ -191,6 +191,8 @@ function addChecks(ajv: Ajv): void {
     errors: false,
     validate: (names: string[], data: object) => Object.keys(data).every((name) => names.includes(name)),
   })
+  // Only says so in openapi.json: the database checks it.
+  ajv.addKeyword({ keyword: 'x-unique' })
   // Not a format, because that would count as a change that breaks clients.
   ajv.addKeyword({
     keyword: 'x-etags',

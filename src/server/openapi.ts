@@ -33,7 +33,8 @@ The \`x-scope\` of an operation contains the scopes that it requires, separated 
 \`x-not-with\` of a parameter lists the parameters that cannot be combined with it, or \`name=value\` for one value.
 \`x-only-with\` lists the parameters and values that it requires, for each of its own values if that differs.
 \`x-required-without\` names the parameter without which it is required. The values in the fields that
-\`x-per-item\` lists are checked for each item: a fault is the \`error\` in the result of the item.`
+\`x-per-item\` lists are checked for each item: a fault is the \`error\` in the result of the item. No two items have the same value of a field with
+\`x-unique\`.`
 
 const TAGS = [
   { name: 'pets', description: 'The pets of the catalogue, their profiles and their history.' },

@@ -15,6 +15,7 @@ import {
 } from '../../src/data/import-export/csv.ts'
 import { findColumns, isRejected, readRow } from '../../src/data/import-export/schema.ts'
 import { buildValidator } from '../../src/http/validation.ts'
+import { PROFILE_SCHEMAS } from '../../src/store/profiles/schema.ts'
 import { NewPetRef, PET_SCHEMAS } from '../../src/store/pets/schema.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
@@ -415,7 +416,7 @@ test('an unclosed quote or an overlong line invalidates only that line', () => {
 
 test('accepts exactly the rows that the API accepts', () => {
   const schemas = Object.fromEntries(
-    PET_SCHEMAS.map((schema) => [String((schema as { $id?: string }).$id), schema]),
+    [...PET_SCHEMAS, ...PROFILE_SCHEMAS].map((schema) => [String((schema as { $id?: string }).$id), schema]),
   )
   const validate = buildValidator(schemas)({ schema: NewPetRef, httpPart: 'body' })
   const columns = findColumns(['name', 'categoryId', 'status'], 'x')

@@ -52,8 +52,12 @@ export async function inTime<Result>(response: Promise<Result>): Promise<Result>
 }
 
 /** `done` for the expected status. Otherwise only errors of an unavailable database and `rejection` are correct. */
-export function outcomeOf(response: TestResponse, expected: number, rejection?: string): Outcome {
-  if (response.status === expected) return 'done'
+export function outcomeOf(
+  response: TestResponse,
+  expected: number | readonly number[],
+  rejection?: string,
+): Outcome {
+  if ([expected].flat().includes(response.status)) return 'done'
   const { code } = response.body as { code: string }
   if (response.status === 503 && ['unavailable', 'overloaded', 'outcome_unknown'].includes(code)) {
     return code as Outcome

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 
 export interface Schema {
   $ref?: string
+  /** With `null` in the document, `isNullable` says so. */
   type?: string
+  isNullable?: boolean
   format?: string
   enum?: string[]
   minimum?: number
@@ -30,12 +32,17 @@ export interface Schema {
   /** The value may depend on the value of the parameter itself. */
   'x-only-with'?: Record<string, string | Record<string, string>>
   'x-required-without'?: string
+  /** No two items can have the same value. */
+  'x-unique'?: true
+  /** Whether a list is one text with commas in a URL. */
+  hasCommas?: boolean
 }
 
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
   description?: string
+  explode?: boolean
   schema: Schema
 }
 
@@ -77,6 +84,8 @@ export interface Operation {
   scope: string
   /** The last parameter of the path. */
   pathParameter: string | undefined
+  /** Whether that parameter is a number that the service chose, and no text of the client. */
+  hasId: boolean
   /** Whether the id belongs to an item of another collection, such as a delivery of a webhook. */
   isNested: boolean
   query: Fields
@@ -96,7 +105,23 @@ export interface Operation {
 
 export function resolve(schema: Schema): Schema {
   const name = schema.$ref?.split('/').at(-1)
-  return name === undefined ? schema : (document.components.schemas[name] as Schema)
+  const own = name === undefined ? schema : (document.components.schemas[name] as Schema)
+  return Array.isArray(own.type) ? withoutNull(own, own.type) : own
+}
+
+function withoutNull(schema: Schema, types: string[]): Schema {
+  const type = types.find((one) => one !== 'null') ?? ''
+  const values = schema.enum?.filter((one) => one !== null)
+  return { ...schema, type, ...(values && { enum: values }), isNullable: types.includes('null') }
+}
+
+/** The path has this value, so a part of the body need not have it. */
+function withoutOwn(fields: Fields, pathParameter: string | undefined): Fields {
+  const without = (schema: Schema): Schema => {
+    const { [pathParameter ?? '']: own, ...properties } = schema.properties ?? {}
+    return own === undefined ? schema : { ...schema, properties }
+  }
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, without(schema)]))
 }
 
 function resolveAll(fields: Fields): Fields {
@@ -106,7 +131,15 @@ function resolveAll(fields: Fields): Fields {
 function toOperation(path: string, method: string, described: DescribedOperation): Operation {
   const { operationId, parameters = [], requestBody, responses } = described
   const fieldsIn = (where: Parameter['in']) =>
-    Object.fromEntries(parameters.filter((one) => one.in === where).map(({ name, schema }) => [name, schema]))
+    Object.fromEntries(
+      parameters
+        .filter((one) => one.in === where)
+        .map(({ name, schema, explode }) => [
+          name,
+          explode === false ? { ...schema, hasCommas: true } : schema,
+        ]),
+    )
+  const pathParameter = Object.keys(fieldsIn('path')).at(-1)
   const body = requestBody && resolve(requestBody.content['application/json'].schema)
   const success = Object.keys(responses).filter((status) => status.startsWith('2'))
   const response = responses[success[0] ?? '']?.content?.['application/json']?.schema
@@ -119,7 +152,8 @@ function toOperation(path: string, method: string, described: DescribedOperation
     method: method.toUpperCase(),
     path,
     scope: described['x-scope'],
-    pathParameter: Object.keys(fieldsIn('path')).at(-1),
+    pathParameter,
+    hasId: fieldsIn('path')[pathParameter ?? '']?.type !== 'string',
     isNested: Object.keys(fieldsIn('path')).length > 1,
     query: resolveAll(fieldsIn('query')),
     canBeShort: new Set(
@@ -129,7 +163,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
     ),
     headers: resolveAll(fieldsIn('header')),
     body: body && {
-      fields: resolveAll(body.properties ?? {}),
+      fields: withoutOwn(resolveAll(body.properties ?? {}), pathParameter),
       required: body.required ?? [],
       isOptional: !requestBody?.required,
       ignoresUnknown: body.additionalProperties !== false,
@@ -142,7 +176,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
         .filter((status) => status >= '400')
         .flatMap(codesOf),
     ),
-    notFound: notFoundOf(codesOf('404'), Object.keys(fieldsIn('path')).at(-1)),
+    notFound: notFoundOf(codesOf('404'), pathParameter),
   }
 }
 

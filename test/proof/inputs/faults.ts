@@ -162,6 +162,10 @@ function numbersOutside(schema: Schema): string[] {
 
 /** Invalid values for a field of a body, just beyond the boundaries of the schema. */
 export function faultEdges(schema: Schema): Edge<string>[] {
+  return edgesWithNull(schema).filter(({ value }) => !schema.isNullable || value !== 'null')
+}
+
+function edgesWithNull(schema: Schema): Edge<string>[] {
   const edge = (kind: string) => (value: string) => ({ kind, value })
   if (schema.enum !== undefined) {
     const near = schema.enum.flatMap((one) => [one.toUpperCase(), ` ${one}`, `${one}\0`, one.slice(0, -1)])
@@ -191,6 +195,7 @@ export function faultEdges(schema: Schema): Edge<string>[] {
     return [...wrongTypes('array').map(edge('wrong type')), ...lists]
   }
   if (schema.oneOf !== undefined) return itemFaultEdges(schema)
+  if (schema.properties !== undefined) return objectFaultEdges(schema.properties)
   if (schema.type === 'boolean') return wrongTypes('boolean').map(edge('wrong type'))
   const others = NOT_OF_FORMAT[schema.format ?? '']
   if (others !== undefined) {
@@ -201,6 +206,21 @@ export function faultEdges(schema: Schema): Edge<string>[] {
   return [
     ...wrongTypes('string').map(edge('wrong type')),
     ...textFaultEdges(schema).map(({ kind, value }) => ({ kind, value: JSON.stringify(value) })),
+  ]
+}
+
+/** What is no object, has an unknown field, or one invalid field. */
+function objectFaultEdges(properties: Record<string, Schema>): Edge<string>[] {
+  const invalid = Object.entries(properties).flatMap(([name, part]) =>
+    faultEdges(resolve(part)).map(({ kind, value }) => ({
+      kind: `${name} ${kind}`,
+      value: `{"${name}":${value}}`,
+    })),
+  )
+  return [
+    ...wrongTypes('object').map((value) => ({ kind: 'wrong type', value })),
+    { kind: 'an unknown field', value: '{"x":null}' },
+    ...invalid,
   ]
 }
 
@@ -247,6 +267,13 @@ export function textFaultEdges(schema: Schema): Edge<string>[] {
 
 /** Random invalid values for a field of a body. */
 export function faultsOf(schema: Schema): Fault<string>[] {
+  const all = faultsWithNull(schema)
+  return schema.isNullable
+    ? all.map(({ kind, value }) => ({ kind, value: value.filter((json) => json !== 'null') }))
+    : all
+}
+
+function faultsWithNull(schema: Schema): Fault<string>[] {
   const edges: Fault<string> = {
     kind: 'edge',
     value: fc.constantFrom(...faultEdges(schema)).map(({ value }) => value),
@@ -280,7 +307,7 @@ export function faultsOf(schema: Schema): Fault<string>[] {
       .map(([good, bad]) => `[${[...good.map(({ json }) => json), bad].join()}]`)
     return [edges, ofOtherType('array'), { kind: 'bad entry', value: withFault }]
   }
-  if (schema.oneOf !== undefined) return [edges, ofOtherType('object')]
+  if (schema.oneOf !== undefined || schema.properties !== undefined) return [edges, ofOtherType('object')]
   if (schema.type === 'boolean') return [edges, ofOtherType('boolean')]
   if (['amount', 'currency', 'date'].includes(schema.format ?? '')) return [edges, ofOtherType('string')]
   return [

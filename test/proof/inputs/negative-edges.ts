@@ -43,7 +43,10 @@ export function negativeEdges(operation: Operation, fixture: ServiceFixture): Ne
       }),
     )
   })
-  const ids = pathParameter === undefined ? [] : addressNumberEdges(INT64).filter((value) => value !== '')
+  const ids =
+    pathParameter === undefined || !operation.hasId
+      ? []
+      : addressNumberEdges(INT64).filter((value) => value !== '')
   const paths = ids.map((value) =>
     one({ kind: 'id: not an int64', rejection: { code: operation.notFound }, change: { id: encode(value) } }),
   )

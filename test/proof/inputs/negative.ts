@@ -96,7 +96,7 @@ function validParts(operation: Operation, fixture: ServiceFixture): fc.Arbitrary
 
 function brokenParts(operation: Operation, fixture: ServiceFixture): Record<string, fc.Arbitrary<Broken>> {
   const parts: Record<string, fc.Arbitrary<Broken>> = { credentials: badCredentials(operation, fixture) }
-  if (operation.pathParameter !== undefined) parts['path'] = badId(operation)
+  if (operation.pathParameter !== undefined && operation.hasId) parts['path'] = badId(operation)
   parts['query'] =
     Object.keys(operation.query).length > 0
       ? fc.oneof(

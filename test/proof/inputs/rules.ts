@@ -91,7 +91,8 @@ const DYNAMIC = [
 ]
 
 export function dynamicObjects(fixture: ServiceFixture): NegativeInput[] {
-  return OPERATIONS.filter(({ pathParameter }) => pathParameter !== undefined).flatMap((operation) =>
+  const withId = OPERATIONS.filter(({ pathParameter, hasId }) => pathParameter !== undefined && hasId)
+  return withId.flatMap((operation) =>
     [
       ...DYNAMIC.map((suffix) => UNKNOWN_ID + suffix),
       '{}',

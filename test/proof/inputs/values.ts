@@ -64,6 +64,8 @@ const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
 export interface Sent {
   json: string
   value: unknown
+  /** As it appears in a URL before encoding, if that differs from the values. */
+  address?: string[]
 }
 
 export function rangeOf({ format, minimum, maximum }: Schema): [min: bigint, max: bigint] {
@@ -125,7 +127,23 @@ export function textOf(schema: Schema): fc.Arbitrary<string> {
   return text(schema.minLength ?? 0, maxLengthOf(schema)).filter((one) => isWithin(schema, one))
 }
 
+const NULL: Sent = { json: 'null', value: null }
+let distinctTexts = 0
+
+/** Another first character for each text that no other item can have. */
+function distinct(schema: Schema, one: string): string {
+  if (!schema['x-unique']) return one
+  return String.fromCodePoint(0x4e00 + distinctTexts++) + Array.from(one).slice(1).join('')
+}
+
 export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
+  const value = notNull(schema)
+  return schema.isNullable
+    ? fc.oneof({ weight: 4, arbitrary: value }, { weight: 1, arbitrary: fc.constant(NULL) })
+    : value
+}
+
+function notNull(schema: Schema): fc.Arbitrary<Sent> {
   if (schema.enum !== undefined) {
     return fc.tuple(fc.constantFrom(...schema.enum), fc.nat(3)).map(([value, every]) => asJson(value, every))
   }
@@ -139,7 +157,7 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
   if (known !== undefined) return fc.constantFrom(...known).map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return fc.boolean().map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') {
-    return fc.tuple(textOf(schema), fc.nat(3)).map(([value, every]) => asJson(value, every))
+    return fc.tuple(textOf(schema), fc.nat(3)).map(([one, every]) => asJson(distinct(schema, one), every))
   }
   if (schema.type === 'array') {
     const { minItems: minLength = 0, maxItems: maxLength = 10, uniqueItems } = schema
@@ -147,7 +165,7 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
     const items = uniqueItems
       ? fc.uniqueArray(item, { minLength, maxLength, selector: ({ value }) => value })
       : fc.array(item, { minLength, maxLength })
-    return items.map(asList)
+    return items.map((all) => asList(all, schema.hasCommas))
   }
   if (schema.oneOf !== undefined) return itemOf(schema)
   if (schema.properties !== undefined) return objectOf(schema)
@@ -231,8 +249,10 @@ function asJson(value: string, every: number): Sent {
   return { json: escapeSome(value, every), value }
 }
 
-function asList(items: Sent[]): Sent {
-  return { json: `[${items.map(({ json }) => json).join(', ')}]`, value: items.map(({ value }) => value) }
+function asList(items: Sent[], hasCommas = false): Sent {
+  const value = items.map((item) => item.value)
+  const address = hasCommas && items.length > 0 ? { address: [value.join()] } : {}
+  return { json: `[${items.map(({ json }) => json).join(', ')}]`, value, ...address }
 }
 
 /** The minimum and maximum lengths, in characters of one, two and four bytes. */
@@ -252,6 +272,10 @@ function textEdges(schema: Schema): string[] {
 }
 
 export function edgesOf(schema: Schema): Sent[] {
+  return [...edgesWithoutNull(schema), ...(schema.isNullable ? [NULL] : [])]
+}
+
+function edgesWithoutNull(schema: Schema): Sent[] {
   if (schema.enum !== undefined) return schema.enum.map((value) => asJson(value, 0))
   if (schema.type === 'integer') {
     return numberEdges(schema).flatMap((value) => formsOf(value).map((json) => ({ json, value })))
@@ -259,7 +283,7 @@ export function edgesOf(schema: Schema): Sent[] {
   const known = FORMAT_VALUES[schema.format ?? '']
   if (known !== undefined) return known.map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return [true, false].map((value) => ({ json: String(value), value }))
-  if (schema.type === 'string') return textEdges(schema).map((value) => asJson(value, 0))
+  if (schema.type === 'string') return textEdges(schema).map((value) => asJson(distinct(schema, value), 0))
   if (schema.oneOf !== undefined) return itemEdges(schema)
   if (schema.properties !== undefined) {
     return Object.entries(schema.properties).flatMap(([name, field]) =>
@@ -271,10 +295,15 @@ export function edgesOf(schema: Schema): Sent[] {
   const lengths = [...new Set([minItems, minItems + 1, maxItems - 1, maxItems])]
   return lengths
     .filter((length) => length >= minItems && length <= maxItems)
-    .map((length) => asList(Array.from({ length }, (_, index) => items[index % items.length] as Sent)))
+    .map((length) =>
+      asList(
+        Array.from({ length }, (_, index) => items[index % items.length] as Sent),
+        schema.hasCommas,
+      ),
+    )
 }
 
 /** A value as it appears in a URL before encoding: a list is several values. */
-export function inAddress({ value }: Sent): string[] {
-  return [value].flat().map(String)
+export function inAddress({ value, address = [value].flat().map(String) }: Sent): string[] {
+  return address
 }

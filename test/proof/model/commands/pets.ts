@@ -1,6 +1,15 @@
 // Commands on pets and categories.
 import * as fc from 'fast-check'
-import { createPet, deletePet, etagOf, getPet, petBody, putCategory, updatePet } from '../reference/pets.ts'
+import {
+  createPet,
+  deletePet,
+  etagOf,
+  getPet,
+  petBody,
+  putByReference,
+  putCategory,
+  updatePet,
+} from '../reference/pets.ts'
 import { countsOf, type Id } from '../reference/store.ts'
 import { callBoth, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
@@ -32,6 +41,35 @@ const create = command(
         headers: { 'idempotency-key': key },
       },
       (caller, seen) => createPet(session.store, caller, pet, key, seen),
+    )
+  },
+)
+
+const put = command(
+  {
+    reference: fc.constantFrom('A-1', 'ä/2', '3'),
+    pet: fc.record({
+      name: some.name,
+      categoryId: some.categoryId,
+      status: some.optional(some.petStatus),
+      profile: fc.record({
+        breed: some.optional(fc.constantFrom('Beagle', 'Pug', null)),
+        price: some.optional(fc.constantFrom('129.00', '0.00', null)),
+      }),
+    }),
+  },
+  async (session, sender, { reference, pet }) => {
+    await callBoth(
+      session,
+      sender,
+      {
+        operation: 'putPetByReference',
+        scope: 'pets:write',
+        method: 'PUT',
+        path: `/pets/by-reference/${encodeURIComponent(reference)}`,
+        body: pet,
+      },
+      (caller, seen) => putByReference(session.store, caller, reference, pet, seen),
     )
   },
 )
@@ -167,6 +205,7 @@ const count = command({}, async (session, sender) => {
 
 export const petCommands: fc.WeightedArbitrary<Command>[] = [
   { arbitrary: create, weight: 8 },
+  { arbitrary: put, weight: 3 },
   { arbitrary: get, weight: 4 },
   { arbitrary: getByIds, weight: 2 },
   { arbitrary: update, weight: 8 },

@@ -98,6 +98,36 @@ export function updatePet(
   return { status: 200, body: petBody(pet), etag: etagOf(pet) }
 }
 
+export interface PetByReference {
+  name: string
+  categoryId: Id
+  status?: PetStatus | undefined
+  /** Null clears a fact. */
+  profile: { breed?: string | null | undefined; price?: string | null | undefined }
+}
+
+/** Creates the pet with the reference, or changes its name, category and facts, but never its status. */
+export function putByReference(
+  store: Store,
+  caller: Caller,
+  reference: string,
+  { profile: facts, status, ...wanted }: PetByReference,
+  seen: Seen,
+): Expected {
+  const given = Object.entries(facts).filter(([, value]) => value !== undefined)
+  const pet = [...store.pets.values()].find(({ profile }) => profile.reference === reference)
+  const merged = Object.fromEntries(
+    Object.entries({ ...pet?.profile, ...Object.fromEntries(given), reference }).filter(
+      ([, value]) => value !== null,
+    ),
+  ) as Profile
+  if (pet === undefined)
+    return createPet(store, caller, { ...wanted, status, profile: merged }, undefined, seen)
+  updatePet(store, caller, pet.id, wanted, undefined)
+  putProfile(store, caller, pet.id, merged, undefined)
+  return { status: 200, body: petBody(pet), etag: etagOf(pet) }
+}
+
 export function deletePet(
   store: Store,
   { name, requestId }: Caller,

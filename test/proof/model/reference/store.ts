@@ -21,6 +21,7 @@ export interface Profile {
   sex?: 'female' | 'male' | 'unknown'
   bornOn?: string
   chipNumber?: string
+  reference?: string
   description?: string
 }
 
