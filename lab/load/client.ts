@@ -104,7 +104,8 @@ function toReply({ status, headers, text }: HttpResponse): Reply {
     result,
     outcome: status < 300 ? 'done' : unfinished,
     body,
-    version: headers.etag === undefined ? undefined : Number(headers.etag.replaceAll('"', '')),
+    // Of a response without a version, such as an order, the ETag is a hash.
+    version: versionIn(headers.etag),
     next: /<[^>]*\/v1(\/[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1],
     waitMs: Math.min(WAIT_MAX_MS, retryAfter === undefined ? WAIT_DEFAULT_MS : Number(retryAfter) * 1000),
   }
@@ -133,4 +134,9 @@ function parse(text: string): unknown {
 /** Waits between half of the time and all of it, so that clients that failed together do not retry together. */
 export function waitPolitely(reply: Reply, random: Random): Promise<void> {
   return sleep(reply.waitMs * (0.5 + random() / 2))
+}
+
+function versionIn(etag: string | undefined): number | undefined {
+  const [, version] = /^"(\d+)"$/.exec(etag ?? '') ?? []
+  return version === undefined ? undefined : Number(version)
 }

@@ -30,7 +30,8 @@ export function openConnection({ origin, apiKey }: LoadOptions, socketsMax = 1) 
       status: response.status,
       body: response.text === '' ? undefined : (JSON.parse(response.text) as unknown),
       closes: response.headers.connection === 'close',
-      etag: Number(response.headers.etag?.replaceAll('"', '') ?? 0),
+      // Of a response without a version, such as an order, the ETag is a hash.
+      etag: Number(/^"(\d+)"$/.exec(String(response.headers.etag))?.[1] ?? 0),
       isReplayed: response.headers['idempotency-replayed'] === 'true',
       ms: performance.now() - started,
     }

@@ -67,6 +67,10 @@ export const READING: Operation[] = [
   { name: 'listPets by name and status', prepare: read(() => '/pets?name=fish&status=available') },
   { name: 'listPets sorted by name', prepare: read(() => '/pets?sort=name') },
   { name: 'listPets by id', prepare: read(({ petId }) => `/pets?id=${petId}`) },
+  {
+    name: 'listPets by id, including',
+    prepare: read(({ petId }) => `/pets?id=${petId}&include=profile,times`),
+  },
   { name: 'exportPets', prepare: read(() => `/pet-export?include=profile&${BY_CATEGORY}`) },
   { name: 'getPet', prepare: read(({ petId }) => `/pets/${petId}`) },
   { name: 'getPetHistory', prepare: read(({ petId }) => `/pets/${petId}/history`) },
