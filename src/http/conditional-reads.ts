@@ -12,9 +12,10 @@ export function returnNotModified(app: FastifyInstance): void {
     // First, because Fastify removes the payload of a response to HEAD.
     route.onSend = [
       (request, reply, payload, done) => {
-        if (reply.statusCode !== 200) return done(null, payload)
-        if (!hasOwnEtag) reply.header('etag', etagOfText(payload as string))
         const { 'if-none-match': known } = request.headers
+        const isDone = hasOwnEtag && known === undefined
+        if (isDone || reply.statusCode !== 200) return done(null, payload)
+        if (!hasOwnEtag) reply.header('etag', etagOfText(payload as string))
         const tag = reply.getHeader('etag')
         if (known === undefined || typeof tag !== 'string' || !isKnownTag(known, tag))
           return done(null, payload)

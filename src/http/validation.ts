@@ -41,7 +41,8 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
       for (const name of lists) readList(data as Record<string, unknown>, name, ofOne.has(name))
       // On the first request: compiling all schemas would take a quarter of the CPU time of a start.
       compiled ??= (isBody ? fromBody : fromText).compile(translate(schema, !isBody) as Schema)
-      if (compiled(data)) return { value: data }
+      // With a value, Fastify copies the headers at each later access.
+      if (compiled(data)) return { value: httpPart === 'headers' ? undefined : data }
       const code =
         httpPart === 'params'
           ? (notFound ?? 'route_not_found')
