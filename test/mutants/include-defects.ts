@@ -37,8 +37,8 @@ export const INCLUDE_DEFECTS: readonly Defect[] = [
   {
     name: 'an error is 304 with If-None-Match: *',
     file: 'src/http/conditional-reads.ts',
-    find: 'if (reply.statusCode !== 200) return done(null, payload)',
-    replace: '',
+    find: 'isDone || reply.statusCode !== 200',
+    replace: 'isDone',
     test: 'test/store/conditional-reads.test.ts',
   },
   {
