@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
+import { isReady } from '../src/cli/demo.ts'
 import { environmentWith } from '../src/config/config.ts'
 import { freePort } from '../src/data/demo/cluster.ts'
 
@@ -31,14 +32,16 @@ const PAGES = [
 async function makePictures(): Promise<void> {
   // The user of PostgreSQL must reach it, so it is not in the folder of this user.
   const folder = `/var/tmp/petstore-pictures-${process.pid}`
-  const port = await freePort()
+  const [port, adminPort] = [String(await freePort()), String(await freePort())]
   const shop = spawn(process.execPath, ['dev/dev.ts', '--no-watch', '--data', folder], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: environmentWith({ PORT: String(port), ADMIN_PORT: String(await freePort()) }),
+    env: environmentWith({ PORT: port, ADMIN_PORT: adminPort }),
   })
   const stopped = new Promise((done) => shop.once('exit', done))
   try {
+    if (!(await isReady(adminPort, new AbortController().signal, READY_WITHIN_MS)))
+      throw new Error('The demo shop did not start. Start it with `npm run dev` to see why.')
     await takeAll(`http://127.0.0.1:${port}`, join(folder, 'api-key'))
   } finally {
     shop.kill('SIGTERM')
@@ -48,7 +51,6 @@ async function makePictures(): Promise<void> {
 }
 
 async function takeAll(origin: string, keyFile: string): Promise<void> {
-  await untilReady(origin)
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const { name, size, open } of PAGES) {
@@ -60,26 +62,14 @@ async function takeAll(origin: string, keyFile: string): Promise<void> {
       await page.keyboard.press('Enter')
       await page.locator('.list-row .amount').first().waitFor()
       await open(page)
+      // Nothing looks as if the mouse were on it.
+      await page.mouse.move(0, 0)
       await page.evaluate('document.fonts.ready')
       await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) })
       await context.close()
     }
   }
   await browser.close()
-}
-
-async function untilReady(origin: string): Promise<void> {
-  const giveUpAt = Date.now() + READY_WITHIN_MS
-  while (
-    !(await fetch(origin).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
-    if (Date.now() > giveUpAt)
-      throw new Error('The demo shop did not start. Start it with `npm run dev` to see why.')
-    await new Promise((done) => setTimeout(done, 200))
-  }
 }
 
 await makePictures()
