@@ -17,8 +17,7 @@ export function returnNotModified(app: FastifyInstance): void {
         if (isDone || reply.statusCode !== 200) return done(null, payload)
         if (!hasOwnEtag) reply.header('etag', etagOfText(payload as string))
         const tag = reply.getHeader('etag')
-        if (known === undefined || typeof tag !== 'string' || !isKnownTag(known, tag))
-          return done(null, payload)
+        if (typeof tag !== 'string' || !isKnownTag(known, tag)) return done(null, payload)
         reply.code(304).removeHeader('content-type').removeHeader('content-length')
         done(null, null)
       },

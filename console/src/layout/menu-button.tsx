@@ -7,8 +7,8 @@ export function MenuButton({ label, children }: { label: string; children: React
   return (
     <Menu position="bottom-end" shadow="md">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size={36} className="quiet" aria-label={label}>
-          <MoreIcon size={18} />
+        <ActionIcon aria-label={label}>
+          <MoreIcon />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>

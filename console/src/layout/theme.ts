@@ -1,5 +1,5 @@
 // Font, sizes, corners and teal of Mantine's components. The other colours are tokens in tokens.css.
-import { Alert, createTheme, Kbd, type MantineColorsTuple, rem } from '@mantine/core'
+import { ActionIcon, Alert, createTheme, Kbd, type MantineColorsTuple, rem } from '@mantine/core'
 
 /** The teal of the icon is shade 7. White text on it has a contrast of 5.5. */
 const TEAL: MantineColorsTuple = [
@@ -33,6 +33,7 @@ const ALERT_TONES: Record<string, string> = {
 
 export const THEME = createTheme({
   components: {
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', size: 36 } }),
     // A key next to the words of a button is no part of its name.
     Kbd: Kbd.extend({ defaultProps: { 'aria-hidden': true } }),
     Alert: Alert.extend({

@@ -34,14 +34,7 @@ export function ListHead({ search, columns, cells, canSelect, onSort }: Props) {
       <span>Status</span>
       {columns.includes('price') && <span className="amount">Price</span>}
       <span className="action">
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          className="quiet"
-          aria-label="Columns"
-          aria-haspopup="dialog"
-          onClick={dialog.open}
-        >
+        <ActionIcon size={28} aria-label="Columns" aria-haspopup="dialog" onClick={dialog.open}>
           <ColumnsIcon size={16} />
         </ActionIcon>
       </span>

@@ -30,24 +30,10 @@ function Links({ petId }: { petId: string }) {
   if (previous === undefined && next === undefined) return null
   return (
     <>
-      <ActionIcon
-        variant="subtle"
-        size={36}
-        className="quiet"
-        aria-label="Previous pet"
-        disabled={previous === undefined}
-        onClick={() => open(previous)}
-      >
+      <ActionIcon aria-label="Previous pet" disabled={previous === undefined} onClick={() => open(previous)}>
         <BackIcon />
       </ActionIcon>
-      <ActionIcon
-        variant="subtle"
-        size={36}
-        className="quiet"
-        aria-label="Next pet"
-        disabled={next === undefined}
-        onClick={() => open(next)}
-      >
+      <ActionIcon aria-label="Next pet" disabled={next === undefined} onClick={() => open(next)}>
         <ForwardIcon />
       </ActionIcon>
     </>

@@ -3,7 +3,7 @@ import type { PetStatus } from '@petstore/client'
 import { useTimedText } from '../layout/clock.ts'
 import { clockText, isEnding, timeLeftText } from '../layout/hold-time.ts'
 import { HoldsIcon } from '../layout/icons.tsx'
-import type { Tone } from '../layout/tints.tsx'
+import { Tint, type Tone } from '../layout/tints.tsx'
 
 const TEXTS: Record<PetStatus, string> = { available: 'Available', pending: 'On hold', sold: 'Sold' }
 const TONES: Record<PetStatus, Tone> = { available: 'ok', pending: 'wait', sold: 'done' }
@@ -16,11 +16,7 @@ interface Props {
 
 export function StatusTint({ status, expiresAt }: Props) {
   if (status === 'pending' && expiresAt !== undefined) return <HoldTint expiresAt={expiresAt} />
-  return (
-    <span className="tint status-badge" data-status={status} data-tone={TONES[status]}>
-      {TEXTS[status]}
-    </span>
-  )
+  return <Tint tone={TONES[status]}>{TEXTS[status]}</Tint>
 }
 
 /** Such as "until 18:30"; near the end, how much time is left. */
@@ -31,10 +27,9 @@ export function HoldTint({ expiresAt }: { expiresAt: string }) {
   )
   return (
     <time
-      className="tint time-left"
+      className="tint"
       dateTime={expiresAt}
       data-tone={isUrgent ? 'bad' : 'wait'}
-      data-urgent={isUrgent || undefined}
       title={`On hold until ${clockText(expiresAt, Date.now())}`}
     >
       <HoldsIcon size={13} />

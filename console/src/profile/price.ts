@@ -23,6 +23,11 @@ export interface ShopCurrency {
 const INTEGER_DIGITS_MAX = 10
 const SPACES = /[\s'’]/g
 
+type DecimalMark = '.' | ','
+
+/** That of the language of the browser. */
+const BROWSER_MARK: DecimalMark = new Intl.NumberFormat().format(0.5).includes(',') ? ',' : '.'
+
 /** Such as "€129.00". Undefined without a price. */
 export function priceText({ price, currency }: Priced): string | undefined {
   return price === undefined || currency === undefined ? undefined : amountText({ currency, amount: price })
@@ -53,7 +58,7 @@ export function amountText({ currency, amount }: Amount): string {
 export function readAmount(
   text: string,
   { code, decimals }: ShopCurrency,
-  languageMark: DecimalMark = decimalMarkOf(undefined),
+  languageMark: DecimalMark = BROWSER_MARK,
 ): string | undefined {
   const typed = withoutCurrency(text, code)
     .replaceAll(SPACES, '')
@@ -65,13 +70,6 @@ export function readAmount(
   const integer = whole.replaceAll(/[.,]/g, '').replace(/^0+(?=\d)/, '')
   if (integer.length > INTEGER_DIGITS_MAX) return undefined
   return decimals === 0 ? integer : `${integer}.${fraction.padEnd(decimals, '0')}`
-}
-
-type DecimalMark = '.' | ','
-
-/** That of a language; undefined for the language of the browser. */
-function decimalMarkOf(language: string | undefined): DecimalMark {
-  return new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
 }
 
 /** With marks of both kinds, or more than one, the text tells. */
