@@ -133,25 +133,27 @@ begin
     from pg_class
     where relnamespace = 'public'::regnamespace and relowner <> 'petstore_migrator'::regrole and relkind in ('r', 'p')
       and relname in (
-        'api_keys', 'categories', 'deprecated_calls', 'event_epochs', 'event_numbers', 'finished_sign_ins',
-        'idempotency_keys', 'imports', 'orders', 'outbox', 'pet_count_deltas', 'pet_count_position', 'pet_counts',
+        'actors', 'api_keys', 'categories', 'day_closings', 'deprecated_calls', 'entries', 'event_epochs', 'event_numbers', 'finished_sign_ins',
+        'health_reports', 'idempotency_keys', 'imports', 'orders', 'outbox', 'pet_count_deltas', 'pet_count_position', 'pet_counts',
         'pet_counts_by_category', 'pet_figures', 'pet_figures_start', 'pet_history', 'pet_profiles', 'pets', 'petstore_migrations',
-        'restore_checks', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
+        'restore_checks', 'store_settings', 'webhook_deliveries', 'webhook_retries', 'webhook_secrets', 'webhooks'
       )
     union all
     select format('type %s', oid::regtype)
     from pg_type
     where typnamespace = 'public'::regnamespace and typowner <> 'petstore_migrator'::regrole
-      and typname in ('event_type', 'order_status', 'pet_status')
+      and typname in ('entry_kind', 'event_type', 'order_status', 'payment_method', 'pet_status')
     union all
     select format('function %s', oid::regprocedure)
     from pg_proc
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
-        'count_deleted_pets', 'count_numbered_events', 'count_truncated_pets',
-        'count_updated_pets', 'event_api_key_id', 'event_request_id', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key', 'pet_word_keys', 'record_created_pets',
-        'record_deleted_pets', 'record_ended_orders', 'record_placed_order', 'record_truncated_pets',
-        'record_updated_pets', 'record_written_profiles', 'unfolded_pet_counts'
+        'check_completed_orders', 'check_entries', 'check_returned_pets', 'close_day', 'count_deleted_pets',
+        'count_numbered_events', 'count_truncated_pets', 'count_updated_pets', 'event_actor_id', 'event_request_id',
+        'expected_cash', 'order_balance', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key',
+        'pet_word_keys', 'record_changed_orders', 'record_created_pets', 'record_deleted_pets', 'record_entries',
+        'record_placed_order', 'record_truncated_pets', 'record_updated_pets', 'record_written_profiles', 'reject_change',
+        'till_day', 'till_moment', 'till_now', 'unfolded_pet_counts'
       )
   loop
     execute format('alter %s owner to petstore_migrator', object.name);

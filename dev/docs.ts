@@ -55,6 +55,7 @@ const COMMON: ReadonlySet<string> = new Set<Setting>([
   'TRUST_PROXY',
   'CORS_ORIGINS',
   'CURRENCY',
+  'TIME_ZONE',
   'HOLD_MINUTES',
   'OIDC_ISSUER',
 ])
@@ -63,7 +64,7 @@ const COMMON: ReadonlySet<string> = new Set<Setting>([
 const TASKS: Record<string, RegExp> = {
   'Connect to PostgreSQL': /DATABASE_/,
   'Accept requests': /^(HOST|PORT|SHARE_PORT|PUBLIC_URL|TRUST_PROXY|CORS_ORIGINS|SHUTDOWN_GRACE_MS)$/,
-  'Run the store': /^(CURRENCY|HOLD_MINUTES|CATEGORIES|PETSTORE_ENV)$/,
+  'Run the store': /^(CURRENCY|TIME_ZONE|HOLD_MINUTES|CATEGORIES|PETSTORE_ENV)$/,
   'Let people sign in': /^OIDC_/,
   'Limit callers': /LIMIT_PER_SECOND$/,
   'Send events and webhooks': /^(EVENT|WEBHOOK)/,

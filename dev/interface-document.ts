@@ -8,6 +8,7 @@ import { openEventStreams } from '../src/events/feed/streams.ts'
 import { addressRule } from '../src/events/webhooks/addresses.ts'
 import { buildApp } from '../src/server/app.ts'
 import { openPetExports } from '../src/store/pet-export/exports.ts'
+import { openSettings } from '../src/store/settings/current-settings.ts'
 import { openPetTable } from '../src/store/pets/table.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
@@ -35,7 +36,7 @@ export async function interfaceDocument(): Promise<object> {
     petExports: openPetExports(watchApiKeys(db)),
     webhookAddresses: addressRule([]),
     webhooksMax: 100,
-    currency: 'EUR',
+    settings: openSettings(db),
     holdMinutes: 60,
     environment: 'production',
     isDraining: () => false,

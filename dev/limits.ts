@@ -38,6 +38,7 @@ import { LIMIT_DEFAULT as HISTORY_DEFAULT } from '../src/store/history/routes.ts
 import { LIST_LIMIT_DEFAULT as ORDERS_DEFAULT } from '../src/store/orders/schema.ts'
 import { EXPORT_LIMITS } from '../src/store/pet-export/exports.ts'
 import { LIST_LIMIT_DEFAULT as PETS_DEFAULT } from '../src/store/pets/schema.ts'
+import { LIST_LIMIT_DEFAULT as TILL_DEFAULT } from '../src/store/till/schema.ts'
 import { UNWRITTEN_MAX_CHARACTERS } from '../src/telemetry/log-writer.ts'
 import { SPANS_QUEUED_MAX } from '../src/telemetry/tracing/tracing.ts'
 
@@ -167,6 +168,8 @@ export const LIST_DEFAULTS: string[][] = [
     'the order that was completed last first, then by id, newest first',
     count(ORDERS_DEFAULT),
   ],
+  ['entries of the till', 'by day, the newest first', count(TILL_DEFAULT)],
+  ['closings of days', 'the newest day first', count(TILL_DEFAULT)],
   ['categories', 'by id; only categories that have a name or a pet', count(CATEGORIES_DEFAULT)],
   ['API keys', 'newest first, including revoked keys', count(API_KEYS_DEFAULT)],
 ]

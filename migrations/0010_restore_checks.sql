@@ -1,4 +1,4 @@
--- Checks that the newest backup can be restored.
+-- Checks that the newest backup can be restored, and what timers of the operator report.
 
 create table restore_checks (
   id bigint primary key generated always as identity,
@@ -17,3 +17,18 @@ create table restore_checks (
 );
 
 comment on table restore_checks is 'Results of the regular check that the newest backup can be restored. `deploy/backup/check-restore` adds one row per run and repository, and the service exposes the time of the newest success as a metric. The service keeps the newest 1,000 rows';
+
+create table health_reports (
+  name text primary key check (name in ('backup', 'secondPlace', 'disk', 'certificate')),
+  -- When the backup was made, or when the certificate expires.
+  at timestamptz,
+  used_bytes bigint,
+  total_bytes bigint,
+  -- Where the backup is, which disk or whose certificate it is.
+  note text check (char_length(note) <= 200),
+  reported_at timestamptz not null default now(),
+  check ((used_bytes is not null and total_bytes > 0) = (name = 'disk')),
+  check ((at is null) = (name = 'disk'))
+);
+
+comment on table health_reports is 'What the service cannot see by itself: `petstore report`, which timers of the operator run, replaces the row with its name. The page "Health" of the console shows it';

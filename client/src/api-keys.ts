@@ -2,6 +2,8 @@
 import type { CallOptions, Send } from './call.ts'
 import { idText } from './ids.ts'
 import type {
+  ApiKey,
+  ApiKeyChanges,
   DeprecatedCall,
   IdInput,
   IssuedApiKey,
@@ -56,6 +58,13 @@ export function apiKeysOf(send: Send) {
         idempotent: false,
       } as const
       return (await send(call, options)).value
+    },
+
+    /** Renames the program that a key belongs to. The key of a person is rejected with `api_key_not_found`. */
+    update: async (id: IdInput, changes: ApiKeyChanges, options?: CallOptions): Promise<ApiKey> => {
+      const path = `/api-keys/${idText(id)}` as const
+      const call = { operation: 'updateApiKey', method: 'PATCH', path, body: changes } as const
+      return (await send({ ...call, idempotent: true }, options)).value
     },
 
     /** Creates a replacement for a key. Not retried if the outcome is unknown, for the same reason as `create`. */

@@ -132,7 +132,7 @@ export interface PetChangeResults {
 /** A change to a pet. */
 export interface HistoryEntry {
   at: string
-  event: 'created' | 'updated' | 'order_placed' | 'order_completed' | 'order_cancelled' | 'order_expired'
+  event: 'created' | 'updated' | 'order_placed' | 'order_completed' | 'order_cancelled' | 'order_expired' | 'taken_back' | 'sale_voided' | 'return_voided'
   /** The values of the changed fields before the change, also those of the profile. A field that had no value is absent. */
   from?: {
     name?: string
@@ -140,7 +140,7 @@ export interface HistoryEntry {
     status?: 'available' | 'pending' | 'sold'
     /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
     price?: string
-    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
     currency?: string
     /** Must not be blank and must have no control characters. */
     breed?: string
@@ -161,7 +161,7 @@ export interface HistoryEntry {
     status?: 'available' | 'pending' | 'sold'
     /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
     price?: string
-    /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
     currency?: string
     /** Must not be blank and must have no control characters. */
     breed?: string
@@ -175,8 +175,8 @@ export interface HistoryEntry {
     /** Plain text. Must not be blank. Of the control characters, it can have only line breaks. */
     description?: string
   }
-  /** Name of the API key that made the change; `petstore` if the service itself made it. */
-  apiKeyName: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. */
+  actor: string
   /** Identifies, in the logs, the request that made the change. */
   requestId: string
   reason?: string
@@ -189,7 +189,7 @@ export type History = HistoryEntry[]
 export interface Profile {
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string
-  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
   currency?: string
   /** Must not be blank and must have no control characters. */
   breed?: string
@@ -210,7 +210,7 @@ export interface PetProfile {
   petId: Id
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string
-  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
   currency?: string
   /** Must not be blank and must have no control characters. */
   breed?: string
@@ -294,14 +294,32 @@ export interface NewOrder {
   price?: string | undefined
   /** Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency. */
   currency?: string | undefined
+  /** Money that the customer pays now, more than 0. A sale settles it; otherwise settle it. Amount as text, with exactly the decimal places of the currency. */
+  deposit?: string | undefined
+  /** How the money is paid. Console and receipts show it. */
+  method?: 'cash' | 'card' | 'transfer' | 'other' | undefined
 }
 
-/** How the order ends. */
+/** The fields to change. Absent ones stay unchanged, and `null` clears the note. */
+export interface OrderChanges {
+  /** Note for the staff, such as the buyer and the time of pickup. */
+  note?: string | null | undefined
+  /** When the order expires, unless it is completed or cancelled first: in the future, and at most 10080 minutes from now. Only for an open order. */
+  expiresAt?: string | undefined
+}
+
+/** How the order ends. Absent fields stay unchanged, and `null` clears the note. */
 export interface OrderCompletion {
+  /** Note for the staff, such as the buyer and the time of pickup. */
+  note?: string | null | undefined
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string | undefined
   /** Currency of the price, a code of ISO 4217. Default: the currency of the store. A price in another currency is rejected, unless it is the stored price of the pet or of the order. Required if that one has another currency. */
   currency?: string | undefined
+  /** How the money is paid. Console and receipts show it. */
+  method?: 'cash' | 'card' | 'transfer' | 'other' | undefined
+  /** Why. A longer text belongs into the note of the order. */
+  reason?: 'wrong_price' | 'changed_mind' | 'ill' | 'discount' | 'other' | undefined
 }
 
 /** A hold on a pet, and how it ended. */
@@ -315,9 +333,13 @@ export interface Order {
   note?: string
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string
-  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  /** What the sale has brought so far: the price after corrections and refunds. Present once the order was completed. Events of type `order.entry_added` have it, other events do not. */
+  netPrice?: string
+  /** The deposit that the order holds. Absent without one. Events of type `order.entry_added` have it, other events do not. */
+  deposit?: string
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
   currency?: string
-  /** Name of the API key that placed the order. */
+  /** Present name of the program or person that placed the order. */
   placedBy: string
   /** When the order was placed. */
   createdAt: string
@@ -325,10 +347,208 @@ export interface Order {
   expiresAt: string
   /** When the order was completed, cancelled or expired. Absent while it is open. */
   closedAt?: string
+  /** When the pet came back, or the sale was voided. Absent while the order sells the pet. */
+  broughtBackAt?: string
 }
 
 /** Orders, newest first, or sorted by the time that `sort` names. */
 export type Orders = Order[]
+
+/** An entry of the ledger: one movement of money. Entries are never changed; every total is a sum of entries. */
+export interface Entry {
+  /** Assigned by the service. */
+  id: Id
+  /** The order. Absent with the kind `cash`. */
+  orderId?: Id
+  /** Its pet. */
+  petId?: Id
+  kind: 'deposit' | 'sale' | 'correction' | 'refund' | 'forfeit' | 'void' | 'cash'
+  /** The day of the shop for which the entry counts. After the closing of a day, it is the next one. */
+  day: string
+  /** When the entry was written. */
+  at: string
+  /** Money that came into the till; negative if it left the till. */
+  paid: string
+  /** Net sales: without deposits that are held. */
+  sales: string
+  /** Net pets sold: negative if pets came back. */
+  pets: number
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+  currency: string
+  /** How the money was paid. Absent if no request said it. */
+  method?: 'cash' | 'card' | 'transfer' | 'other'
+  /** The category of the pet when it was sold. */
+  categoryId?: Id
+  /** Whose sale it is: the present name of the person or program. */
+  seller?: string
+  /** Who wrote the entry: the present name of the person or program. */
+  actor?: string
+  /** Why. A longer text belongs into the note of the order. */
+  reason?: 'wrong_price' | 'changed_mind' | 'ill' | 'discount' | 'other'
+  /** What the cash was for. Only with the kind `cash`. */
+  note?: string
+  /** The entry that this one takes back. Only with the kind `void`. */
+  voidedEntryId?: Id
+}
+
+/** Entries by day, the newest first. */
+export type Entries = Entry[]
+
+/** The right price of a sale. */
+export interface OrderCorrection {
+  /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
+  price: string
+  /** Currency of the amount, a code of ISO 4217. Another one than that of the order, or of the shop without an order, is rejected. Default: the right one. */
+  currency?: string | undefined
+  /** How the money is paid. Default: that of the sale, or that of the deposit before it is sold. */
+  method?: 'cash' | 'card' | 'transfer' | 'other' | undefined
+  /** Why. A longer text belongs into the note of the order. */
+  reason?: 'wrong_price' | 'changed_mind' | 'ill' | 'discount' | 'other' | undefined
+}
+
+/** Money back, with or without the pet. */
+export interface OrderRefund {
+  /** What the customer gets back: at most what was paid. `0.00` only if the pet comes back. Amount as text, with exactly the decimal places of the currency. */
+  amount: string
+  /** Currency of the amount, a code of ISO 4217. Another one than that of the order, or of the shop without an order, is rejected. Default: the right one. */
+  currency?: string | undefined
+  /** Whether the pet comes back: it then is available. */
+  takeBack: boolean
+  /** How the money is paid. Default: that of the sale, or that of the deposit before it is sold. */
+  method?: 'cash' | 'card' | 'transfer' | 'other' | undefined
+  /** Why. A longer text belongs into the note of the order. */
+  reason?: 'wrong_price' | 'changed_mind' | 'ill' | 'discount' | 'other' | undefined
+}
+
+/** The end of a deposit. */
+export interface DepositSettlement {
+  /** What the customer gets back of the deposit. The shop keeps the rest, which becomes sales. Amount as text, with exactly the decimal places of the currency. */
+  refund: string
+  /** Currency of the amount, a code of ISO 4217. Another one than that of the order, or of the shop without an order, is rejected. Default: the right one. */
+  currency?: string | undefined
+  /** How the money is paid. Default: that of the sale, or that of the deposit before it is sold. */
+  method?: 'cash' | 'card' | 'transfer' | 'other' | undefined
+  /** Why. A longer text belongs into the note of the order. */
+  reason?: 'wrong_price' | 'changed_mind' | 'ill' | 'discount' | 'other' | undefined
+}
+
+/** Cash that is put into the drawer or taken out without a sale. */
+export interface CashMovement {
+  /** Whether the cash is put into the drawer or taken out. */
+  direction: 'in' | 'out'
+  /** How much, more than 0. Amount as text, with exactly the decimal places of the currency. */
+  amount: string
+  /** Currency of the amount, a code of ISO 4217. Another one than that of the order, or of the shop without an order, is rejected. Default: the right one. */
+  currency?: string | undefined
+  /** What for, such as `change from the bank`. */
+  note: string
+}
+
+/** A day to close. */
+export interface NewClosing {
+  /** The day of the shop. Its closing also closes the days before. */
+  day: string
+  /** The cash that was counted in the drawer. Amount as text, with exactly the decimal places of the currency. */
+  counted: string
+  /** The part of it that stays in the drawer for the next day. Amount as text, with exactly the decimal places of the currency. */
+  kept: string
+  /** Why the cash differs, for example. */
+  note?: string | undefined
+  /** Currency of the amount, a code of ISO 4217. Another one than that of the order, or of the shop without an order, is rejected. Default: the right one. */
+  currency?: string | undefined
+}
+
+/** A closed day. No later entry counts for it. */
+export interface Closing {
+  /** The day of the shop. Its closing also closes the days before. */
+  day: string
+  /** The cash that was counted in the drawer. Amount as text, with exactly the decimal places of the currency. */
+  counted: string
+  /** The part of it that stays in the drawer for the next day. Amount as text, with exactly the decimal places of the currency. */
+  kept: string
+  /** Why the cash differs, for example. */
+  note?: string
+  /** When the day was closed. */
+  at: string
+  /** Who closed the day: the present name of the person or program. */
+  closedBy?: string
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+  currency: string
+  /** The cash that should have been in the drawer: the cash kept before, and the cash entries since. */
+  expected: string
+  /** `counted` minus `expected`. */
+  difference: string
+}
+
+/** Closings, the newest day first. */
+export type Closings = Closing[]
+
+/** Sums of the entries of some days of the shop, without cash put in or taken out. */
+export interface Totals {
+  /** The time zone of the shop, which decides when a day begins. */
+  timeZone: string
+  /** The day of the shop now. */
+  today: string
+  /** The first day. */
+  from: string
+  /** The last day. */
+  to: string
+  /** The last closed day. Absent if no day is closed. */
+  closedThrough?: string
+  /** The sums of each currency. Empty without entries. */
+  totals: {
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+    currency: string
+    /** Net pets sold: negative if pets came back. */
+    pets: number
+    /** Net sales: without deposits that are held. */
+    sales: string
+    /** Money that came into the till; negative if it left the till. */
+    paid: string
+  }[]
+  /** The same sums for each day, seller, category, method or kind. Only with `by`. */
+  groups?: ({
+    /** With `by=day`. */
+    day?: string
+    /** With `by=seller`: the present name. Absent for entries without a seller. */
+    seller?: string
+    /** With `by=category`. */
+    categoryId?: Id
+    /** With `by=method`. Absent for entries without a method. */
+    method?: 'cash' | 'card' | 'transfer' | 'other'
+    /** With `by=kind`. */
+    kind?: 'deposit' | 'sale' | 'correction' | 'refund' | 'forfeit' | 'void' | 'cash'
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+    currency: string
+    /** Net pets sold: negative if pets came back. */
+    pets: number
+    /** Net sales: without deposits that are held. */
+    sales: string
+    /** Money that came into the till; negative if it left the till. */
+    paid: string
+  })[]
+  /** The deposits that are held at the end of the last day. */
+  deposits: {
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+    currency: string
+    /** The sum. */
+    amount: string
+  }[]
+  /** Cash put in minus cash taken out on these days. It is in no other sum of this response. */
+  cash: {
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+    currency: string
+    /** The sum. */
+    amount: string
+  }[]
+  /** The cash that should be in the drawer at the end of the last day. Absent if that day is closed. */
+  drawer?: {
+    /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+    currency: string
+    /** The expected cash. */
+    expected: string
+  }
+}
 
 /** Number of pets in each status. */
 export interface Counts {
@@ -373,6 +593,53 @@ export interface Figures {
   days: DayFigures[]
 }
 
+/** What keeps the currency and the time zone from changing. If all its numbers are 0, both can change. */
+export interface OpenMoney {
+  /** Number of open orders. */
+  holds: number
+  /** Number of orders that hold a deposit. Settle them. */
+  deposits: number
+  /** Number of days with entries that are not closed. Close them. */
+  days: number
+}
+
+/** The settings of the shop. `openMoney` is present only for a key with the scope `admin`. */
+export interface Settings {
+  /** Name of the shop, on receipts. Can be empty. */
+  name: string
+  /** Address on receipts, in lines. Can be empty. */
+  address: string
+  /** Text at the foot of receipts, in lines. Can be empty. */
+  receiptText: string
+  /** If false, receipts have the sentence "This is not a tax invoice". */
+  isTaxInvoice: boolean
+  /** Currency of new prices, a code of ISO 4217. Stored prices keep theirs. Changes only while no money is open. */
+  currency: string
+  /** Name of the time zone in which the days of the shop begin, as PostgreSQL and JavaScript write it. Changes only while no money is open. */
+  timeZone: string
+  /** Number of decimal places of an amount in the currency: 2 for EUR, 0 for JPY. */
+  currencyDecimals: number
+  /** When a setting last changed. */
+  updatedAt: string
+  openMoney?: OpenMoney
+}
+
+/** The settings to change. Absent ones stay unchanged. */
+export interface SettingsChange {
+  /** Name of the shop, on receipts. Can be empty. */
+  name?: string | undefined
+  /** Address on receipts, in lines. Can be empty. */
+  address?: string | undefined
+  /** Text at the foot of receipts, in lines. Can be empty. */
+  receiptText?: string | undefined
+  /** If false, receipts have the sentence "This is not a tax invoice". */
+  isTaxInvoice?: boolean | undefined
+  /** Currency of new prices, a code of ISO 4217. Stored prices keep theirs. Changes only while no money is open. */
+  currency?: string | undefined
+  /** Name of the time zone in which the days of the shop begin, as PostgreSQL and JavaScript write it. Changes only while no money is open. */
+  timeZone?: string | undefined
+}
+
 /** A change. New types can be added: ignore events whose `type` you do not know. `pet` and `profile` are complete, as they were after the change. */
 export type StoreEvent =
   | PetCreatedEvent
@@ -380,9 +647,11 @@ export type StoreEvent =
   | PetProfileUpdatedEvent
   | PetDeletedEvent
   | OrderPlacedEvent
+  | OrderUpdatedEvent
   | OrderCompletedEvent
   | OrderCancelledEvent
   | OrderExpiredEvent
+  | OrderEntryAddedEvent
   | FutureEvent
 
 /** Events, oldest first. */
@@ -397,13 +666,14 @@ export interface PetCreatedEvent {
   /** Id of the pet. */
   petId: Id
   pet: Pet
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile?: undefined
   order?: undefined
+  entry?: undefined
 }
 
 export interface PetUpdatedEvent {
@@ -415,14 +685,15 @@ export interface PetUpdatedEvent {
   /** Id of the pet. */
   petId: Id
   pet: Pet
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   /** The fields that changed. */
   changed: ('name' | 'categoryId' | 'status')[]
   profile?: undefined
   order?: undefined
+  entry?: undefined
 }
 
 export interface PetProfileUpdatedEvent {
@@ -434,13 +705,14 @@ export interface PetProfileUpdatedEvent {
   /** Id of the pet. */
   petId: Id
   pet?: undefined
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile: PetProfile
   order?: undefined
+  entry?: undefined
 }
 
 export interface PetDeletedEvent {
@@ -452,13 +724,14 @@ export interface PetDeletedEvent {
   /** Id of the pet. */
   petId: Id
   pet?: undefined
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile?: undefined
   order?: undefined
+  entry?: undefined
 }
 
 export interface OrderPlacedEvent {
@@ -470,13 +743,33 @@ export interface OrderPlacedEvent {
   /** Id of the pet. */
   petId: Id
   pet?: undefined
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile?: undefined
   order: Order
+  entry?: undefined
+}
+
+export interface OrderUpdatedEvent {
+  type: 'order.updated'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order: Order
+  entry?: undefined
 }
 
 export interface OrderCompletedEvent {
@@ -488,13 +781,14 @@ export interface OrderCompletedEvent {
   /** Id of the pet. */
   petId: Id
   pet?: undefined
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile?: undefined
   order: Order
+  entry?: undefined
 }
 
 export interface OrderCancelledEvent {
@@ -506,13 +800,14 @@ export interface OrderCancelledEvent {
   /** Id of the pet. */
   petId: Id
   pet?: undefined
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile?: undefined
   order: Order
+  entry?: undefined
 }
 
 export interface OrderExpiredEvent {
@@ -524,13 +819,33 @@ export interface OrderExpiredEvent {
   /** Id of the pet. */
   petId: Id
   pet?: undefined
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   changed?: undefined
   profile?: undefined
   order: Order
+  entry?: undefined
+}
+
+export interface OrderEntryAddedEvent {
+  type: 'order.entry_added'
+  /** The position of the event in the feed. Send it as `after` to read the events that follow. */
+  position: string
+  /** Time of the change. */
+  occurredAt: string
+  /** Id of the pet. */
+  petId: Id
+  pet?: undefined
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
+  /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
+  requestId?: string
+  changed?: undefined
+  profile?: undefined
+  order: Order
+  entry: Entry
 }
 
 /** Has a type that a later version of the service has added. No `type` is the text in parentheses that the discriminator names: it is there for generators of code. */
@@ -543,14 +858,15 @@ export interface FutureEvent {
   /** Id of the pet. */
   petId: Id
   pet?: Pet
-  /** Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
-  apiKeyName?: string
+  /** Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL. */
+  actor?: string
   /** The request that made the change. Absent without the scope `orders:read`, and for a change made in SQL. */
   requestId?: string
   /** The fields that changed. */
   changed?: string[]
   profile?: PetProfile
   order?: Order
+  entry?: Entry
 }
 
 /** A URL to which the service sends events. See the webhooks of this document for the messages. */
@@ -627,7 +943,7 @@ export interface NewWebhook {
   /** What the webhook is for. */
   description?: string | undefined
   /** Types of the events to send. `order.*` types require the scope `orders:read`. Default: all types that the API key can read. */
-  types?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  types?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.updated' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.entry_added')[] | undefined
 }
 
 /** The fields to change. */
@@ -637,7 +953,7 @@ export interface WebhookChanges {
   /** What the webhook is for. */
   description?: string | undefined
   /** Types of the events to send. `order.*` types require the scope `orders:read`. Default: all types that the API key can read. */
-  types?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  types?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.updated' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.entry_added')[] | undefined
   /** Starts or stops the delivery. Delivery continues where it stopped. */
   enabled?: boolean | undefined
 }
@@ -688,24 +1004,26 @@ export type Deliveries = Delivery[]
 /** The API key in the request. */
 export interface OwnApiKey {
   id: Id
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Present name of the program or person that the key belongs to. A program cannot be named `petstore`, which stands for the service itself. */
   name: string
-  /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
+  /** What the key belongs to: `program` if an operator created the key, `person` if a person signed in. New kinds can be added. */
   kind: string
   /** What the key can do. New scopes can be added. */
   scopes: string[]
   /** When the key expires. Absent if it does not expire. */
   expiresAt?: string
-  /** Stands for the owner of the key. All keys of a person have the same owner, and so have a key and its successors by rotation: they share their `Idempotency-Key`s. */
-  ownerId: Id
+  /** Id of the program or person that the key belongs to. All keys of a person have the same actor, and so have a key and its successors by rotation: they share their `Idempotency-Key`s. */
+  actorId: Id
 }
 
 /** An API key, without the key itself. */
 export interface ApiKey {
   id: Id
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Id of the program or person that the key belongs to. All keys of a person have the same actor, and so have a key and its successors by rotation: they share their `Idempotency-Key`s. */
+  actorId: Id
+  /** Present name of the program or person that the key belongs to. A program cannot be named `petstore`, which stands for the service itself. */
   name: string
-  /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
+  /** What the key belongs to: `program` if an operator created the key, `person` if a person signed in. New kinds can be added. */
   kind: string
   /** Role of the person, for a personal key. Absent if no role has the scopes of the key. New roles can be added. */
   role?: string
@@ -725,9 +1043,11 @@ export interface ApiKey {
 /** A new API key. */
 export interface IssuedApiKey {
   id: Id
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Id of the program or person that the key belongs to. All keys of a person have the same actor, and so have a key and its successors by rotation: they share their `Idempotency-Key`s. */
+  actorId: Id
+  /** Present name of the program or person that the key belongs to. A program cannot be named `petstore`, which stands for the service itself. */
   name: string
-  /** `program` if an operator created the key, `personal` if a person signed in. New kinds can be added. */
+  /** What the key belongs to: `program` if an operator created the key, `person` if a person signed in. New kinds can be added. */
   kind: string
   /** Role of the person, for a personal key. Absent if no role has the scopes of the key. New roles can be added. */
   role?: string
@@ -753,8 +1073,8 @@ export type ApiKeys = ApiKey[]
 export interface DeprecatedCall {
   /** Id of the API key. */
   apiKeyId: Id
-  /** Name of the API key. */
-  apiKeyName: string
+  /** Present name of the program or person that the key belongs to. */
+  actor: string
   /** The deprecated operation, such as `getPet`. */
   operation: string
   /** Number of calls since the operation is deprecated. */
@@ -774,18 +1094,57 @@ export type DeprecatedCalls = DeprecatedCall[]
 
 /** The API key to create. `scopes` defaults to `pets:read` and `pets:write`. */
 export interface NewApiKey {
-  /** Name of the client that uses the key. A new key cannot be named `petstore`, which stands for the service itself. */
+  /** Present name of the program or person that the key belongs to. A program cannot be named `petstore`, which stands for the service itself. */
   name: string
-  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'events:read' | 'webhooks:read' | 'webhooks:write' | 'admin')[] | undefined
+  scopes?: readonly ('pets:read' | 'pets:write' | 'orders:read' | 'orders:write' | 'till:write' | 'events:read' | 'webhooks:read' | 'webhooks:write' | 'admin')[] | undefined
   /** Max requests per second with this key. Default: the rate limit of the service. */
   rateLimit?: number | undefined
   /** Lifetime of the key, in seconds. Without it, the key does not expire. */
   expiresInSeconds?: number | undefined
 }
 
+export interface ApiKeyChanges {
+  /** Present name of the program or person that the key belongs to. A program cannot be named `petstore`, which stands for the service itself. */
+  name: string
+}
+
 export interface Rotation {
   /** Max seconds that the old key stays valid. It does not outlive its own expiry. */
   overlapSeconds?: number | undefined
+}
+
+/** One thing that a shop depends on, and whether it needs a person. */
+export interface HealthCheck {
+  /** What was checked. `backup`, `secondPlace` (the copy of the backups at another place), `disk` and `certificate` are what `petstore report` last reported; the others are what the database shows: `delivery` whether a process delivers each webhook, `webhooks` whether their receivers work. New checks can be added. */
+  name: string
+  /** `ok`; `attention`: a person has to do something; `unknown`: nothing was reported, or not lately. */
+  state: string
+  /** The time that the check is about. `backup` and `secondPlace`: when the newest one was made. `restore`: when a backup was last restored and verified. `certificate`: when it expires. `apiKeys`: when the next key that a program uses expires. `archiving`, `events`, `holds`: since when they have been failing or late. */
+  at?: string
+  /** When the value was reported. Only for values of `petstore report`. */
+  reportedAt?: string
+  /** How much of the disk is used. */
+  usedBytes?: number
+  /** The size of the disk. */
+  totalBytes?: number
+  /** What was reported with the value, or why the newest check failed. */
+  note?: string
+}
+
+/** What an administrator has to look at. */
+export interface HealthReport {
+  /** When the service read the values. */
+  checkedAt: string
+  /** The version of the service. */
+  version: string
+  database: {
+    /** The version of PostgreSQL. */
+    version: string
+    /** The size of the database on the disk of its server. */
+    sizeBytes: number
+  }
+  /** A check is absent if it does not apply: `archiving` if PostgreSQL does not archive WAL, `standby` without a standby, `delivery` and `webhooks` without a webhook, `apiKeys` if no key of a program expires. */
+  checks: HealthCheck[]
 }
 
 /** An order, without its note. */
@@ -797,9 +1156,13 @@ export interface MessageOrder {
   status: 'open' | 'completed' | 'cancelled' | 'expired'
   /** Amount as text, with exactly the decimal places of the currency: `129.00` in EUR, `129` in JPY. At most 10 digits before the point. */
   price?: string
-  /** Currency of the price, a code of ISO 4217. Present only with `price`. */
+  /** What the sale has brought so far: the price after corrections and refunds. Present once the order was completed. Events of type `order.entry_added` have it, other events do not. */
+  netPrice?: string
+  /** The deposit that the order holds. Absent without one. Events of type `order.entry_added` have it, other events do not. */
+  deposit?: string
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
   currency?: string
-  /** Name of the API key that placed the order. */
+  /** Present name of the program or person that placed the order. */
   placedBy: string
   /** When the order was placed. */
   createdAt: string
@@ -807,6 +1170,37 @@ export interface MessageOrder {
   expiresAt: string
   /** When the order was completed, cancelled or expired. Absent while it is open. */
   closedAt?: string
+  /** When the pet came back, or the sale was voided. Absent while the order sells the pet. */
+  broughtBackAt?: string
+}
+
+/** An entry of the ledger, without its people and its reason. */
+export interface MessageEntry {
+  /** Assigned by the service. */
+  id: Id
+  /** The order. Absent with the kind `cash`. */
+  orderId?: Id
+  /** Its pet. */
+  petId?: Id
+  kind: 'deposit' | 'sale' | 'correction' | 'refund' | 'forfeit' | 'void' | 'cash'
+  /** The day of the shop for which the entry counts. After the closing of a day, it is the next one. */
+  day: string
+  /** When the entry was written. */
+  at: string
+  /** Money that came into the till; negative if it left the till. */
+  paid: string
+  /** Net sales: without deposits that are held. */
+  sales: string
+  /** Net pets sold: negative if pets came back. */
+  pets: number
+  /** Currency of the amounts, a code of ISO 4217. Absent without an amount. */
+  currency: string
+  /** How the money was paid. Absent if no request said it. */
+  method?: 'cash' | 'card' | 'transfer' | 'other'
+  /** The category of the pet when it was sold. */
+  categoryId?: Id
+  /** The entry that this one takes back. Only with the kind `void`. */
+  voidedEntryId?: Id
 }
 
 export interface PetCreatedMessage {
@@ -822,6 +1216,7 @@ export interface PetCreatedMessage {
     changed?: undefined
     profile?: undefined
     order?: undefined
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -840,6 +1235,7 @@ export interface PetUpdatedMessage {
     changed: ('name' | 'categoryId' | 'status')[]
     profile?: undefined
     order?: undefined
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -857,6 +1253,7 @@ export interface PetProfileUpdatedMessage {
     changed?: undefined
     profile: PetProfile
     order?: undefined
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -874,6 +1271,7 @@ export interface PetDeletedMessage {
     changed?: undefined
     profile?: undefined
     order?: undefined
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -891,6 +1289,25 @@ export interface OrderPlacedMessage {
     changed?: undefined
     profile?: undefined
     order: MessageOrder
+    entry?: undefined
+    webhookId?: undefined
+  }
+}
+
+export interface OrderUpdatedMessage {
+  type: 'order.updated'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order: MessageOrder
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -908,6 +1325,7 @@ export interface OrderCompletedMessage {
     changed?: undefined
     profile?: undefined
     order: MessageOrder
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -925,6 +1343,7 @@ export interface OrderCancelledMessage {
     changed?: undefined
     profile?: undefined
     order: MessageOrder
+    entry?: undefined
     webhookId?: undefined
   }
 }
@@ -942,6 +1361,25 @@ export interface OrderExpiredMessage {
     changed?: undefined
     profile?: undefined
     order: MessageOrder
+    entry?: undefined
+    webhookId?: undefined
+  }
+}
+
+export interface OrderEntryAddedMessage {
+  type: 'order.entry_added'
+  /** Time of the change. */
+  timestamp: string
+  data: {
+    /** Position of the event in the feed. */
+    position: string
+    /** Id of the pet. */
+    petId: Id
+    pet?: undefined
+    changed?: undefined
+    profile?: undefined
+    order: MessageOrder
+    entry: MessageEntry
     webhookId?: undefined
   }
 }
@@ -957,6 +1395,7 @@ export interface WebhookTestMessage {
     changed?: undefined
     profile?: undefined
     order?: undefined
+    entry?: undefined
     /** Id of the webhook. */
     webhookId: Id
   }
@@ -977,6 +1416,7 @@ export interface FutureMessage {
     changed?: string[]
     profile?: PetProfile
     order?: MessageOrder
+    entry?: MessageEntry
     /** Id of the webhook. */
     webhookId?: Id
   }
@@ -989,9 +1429,11 @@ export type WebhookMessage =
   | PetProfileUpdatedMessage
   | PetDeletedMessage
   | OrderPlacedMessage
+  | OrderUpdatedMessage
   | OrderCompletedMessage
   | OrderCancelledMessage
   | OrderExpiredMessage
+  | OrderEntryAddedMessage
   | WebhookTestMessage
   | FutureMessage
 
@@ -1097,6 +1539,37 @@ export interface ListOrdersQuery {
   cursor?: string | undefined
 }
 
+export interface ListEntriesQuery {
+  /** Max number of items to return. */
+  limit?: number | undefined
+  /** Return only entries of this order. Cannot be combined with `petId`. */
+  orderId?: IdInput | undefined
+  /** Return only entries of this pet. */
+  petId?: IdInput | undefined
+  /** Return only entries of this day of the shop or later ones. */
+  from?: string | undefined
+  /** Return only entries of this day of the shop or earlier ones. */
+  to?: string | undefined
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
+  cursor?: string | undefined
+}
+
+export interface GetTotalsQuery {
+  /** The first day. Default: the last one. */
+  from?: string | undefined
+  /** The last day, less than 366 days after the first one. Default: today. */
+  to?: string | undefined
+  /** Also return sums for each of these. */
+  by?: 'day' | 'seller' | 'category' | 'method' | 'kind' | undefined
+}
+
+export interface ListClosingsQuery {
+  /** Max number of items to return. */
+  limit?: number | undefined
+  /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
+  cursor?: string | undefined
+}
+
 export interface GetFiguresQuery {
   /** Number of days to return, including today. */
   days?: number | undefined
@@ -1110,7 +1583,7 @@ export interface ListEventsQuery {
   /** Start this many events before the end of the feed, counting events of all types. Cannot be combined with `after`. */
   newest?: number | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
-  type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.updated' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.entry_added')[] | undefined
   /** Return only events of this pet. A page examines at most 10,000 events: it can have fewer than `limit`, or none, although more follow. Follow the `Link` until its `after` stays the same. Cannot be combined with `newest`. */
   petId?: IdInput | undefined
   /** Max number of events to return. */
@@ -1121,7 +1594,7 @@ export interface StreamEventsQuery {
   /** Return the events after this position. `latest` stands for the newest event. Default: the start of the feed. */
   after?: string | undefined
   /** Return only events of these types. Repeat the parameter for each type. `order.*` events require the scope `orders:read`. */
-  type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.completed' | 'order.cancelled' | 'order.expired')[] | undefined
+  type?: readonly ('pet.created' | 'pet.updated' | 'pet.profile_updated' | 'pet.deleted' | 'order.placed' | 'order.updated' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.entry_added')[] | undefined
 }
 
 export interface ListWebhooksQuery {
@@ -1146,7 +1619,7 @@ export interface ListApiKeysQuery {
   /** Returns the next page. Take it from the link `rel="next"` of the previous page, and send the same filters. There is no link to a previous page: pets that were added since would move to another page. Keep the links that you have followed, or start from `rel="first"`. */
   cursor?: string | undefined
   /** Return only keys of this kind. */
-  kind?: 'program' | 'personal' | undefined
+  kind?: 'program' | 'person' | undefined
 }
 
 export interface ListDeprecatedCallsQuery {
@@ -1172,6 +1645,7 @@ export type ErrorCode =
   | 'route_not_found'
   | 'pet_not_found'
   | 'order_not_found'
+  | 'entry_not_found'
   | 'api_key_not_found'
   | 'webhook_not_found'
   | 'delivery_not_found'
@@ -1184,6 +1658,11 @@ export type ErrorCode =
   | 'reference_in_use'
   | 'invalid_transition'
   | 'order_closed'
+  | 'order_not_sold'
+  | 'amount_too_high'
+  | 'entry_final'
+  | 'day_closed'
+  | 'money_open'
   | 'too_many_webhooks'
   | 'webhook_disabled'
   | 'webhook_busy'
@@ -1350,6 +1829,13 @@ export interface Operations {
     body: undefined
     response: Order
   }
+  updateOrder: {
+    method: 'PATCH'
+    path: `/store/orders/${string}`
+    query: undefined
+    body: OrderChanges
+    response: Order
+  }
   completeOrder: {
     method: 'POST'
     path: `/store/orders/${string}/complete`
@@ -1364,6 +1850,69 @@ export interface Operations {
     body: undefined
     response: Order
   }
+  correctOrder: {
+    method: 'POST'
+    path: `/store/orders/${string}/correct`
+    query: undefined
+    body: OrderCorrection
+    response: Order
+  }
+  refundOrder: {
+    method: 'POST'
+    path: `/store/orders/${string}/refund`
+    query: undefined
+    body: OrderRefund
+    response: Entry
+  }
+  settleDeposit: {
+    method: 'POST'
+    path: `/store/orders/${string}/settle-deposit`
+    query: undefined
+    body: DepositSettlement
+    response: Entry
+  }
+  listEntries: {
+    method: 'GET'
+    path: '/store/entries'
+    query: ListEntriesQuery
+    body: undefined
+    response: Entries
+  }
+  voidEntry: {
+    method: 'POST'
+    path: `/store/entries/${string}/void`
+    query: undefined
+    body: undefined
+    response: Entry
+  }
+  getTotals: {
+    method: 'GET'
+    path: '/store/totals'
+    query: GetTotalsQuery
+    body: undefined
+    response: Totals
+  }
+  recordCash: {
+    method: 'POST'
+    path: '/store/cash'
+    query: undefined
+    body: CashMovement
+    response: Entry
+  }
+  closeDay: {
+    method: 'POST'
+    path: '/store/day-closings'
+    query: undefined
+    body: NewClosing
+    response: Closing
+  }
+  listClosings: {
+    method: 'GET'
+    path: '/store/day-closings'
+    query: ListClosingsQuery
+    body: undefined
+    response: Closings
+  }
   getInventory: {
     method: 'GET'
     path: '/store/inventory'
@@ -1377,6 +1926,20 @@ export interface Operations {
     query: GetFiguresQuery
     body: undefined
     response: Figures
+  }
+  getSettings: {
+    method: 'GET'
+    path: '/store/settings'
+    query: undefined
+    body: undefined
+    response: Settings
+  }
+  updateSettings: {
+    method: 'PATCH'
+    path: '/store/settings'
+    query: undefined
+    body: SettingsChange
+    response: Settings
   }
   listEvents: {
     method: 'GET'
@@ -1497,12 +2060,12 @@ export interface Operations {
     body: undefined
     response: DeprecatedCalls
   }
-  rotateApiKey: {
-    method: 'POST'
-    path: `/api-keys/${string}/rotate`
+  updateApiKey: {
+    method: 'PATCH'
+    path: `/api-keys/${string}`
     query: undefined
-    body: Rotation
-    response: IssuedApiKey
+    body: ApiKeyChanges
+    response: ApiKey
   }
   revokeApiKey: {
     method: 'DELETE'
@@ -1510,5 +2073,19 @@ export interface Operations {
     query: undefined
     body: undefined
     response: undefined
+  }
+  rotateApiKey: {
+    method: 'POST'
+    path: `/api-keys/${string}/rotate`
+    query: undefined
+    body: Rotation
+    response: IssuedApiKey
+  }
+  getHealthReport: {
+    method: 'GET'
+    path: '/health-report'
+    query: undefined
+    body: undefined
+    response: HealthReport
   }
 }

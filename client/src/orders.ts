@@ -1,15 +1,22 @@
 // Orders: hold a pet, then sell or release it.
 import { type CallOptions, type OnceOptions, randomId, type Send } from './call.ts'
 import { idText } from './ids.ts'
-import type { IdInput, ListOrdersQuery, NewOrder, Order } from './interface.ts'
+import type {
+  DepositSettlement,
+  Entry,
+  IdInput,
+  ListOrdersQuery,
+  NewOrder,
+  Order,
+  OrderChanges,
+  OrderCompletion,
+  OrderCorrection,
+  OrderRefund,
+} from './interface.ts'
 import { listOf } from './lists.ts'
 
-export interface CompleteOptions extends CallOptions {
-  /** The price of the sale, if it differs from that of the order, such as `119.00`. */
-  price?: string | undefined
-  /** The currency of that price. Default: the currency of the store. */
-  currency?: string | undefined
-}
+/** The price and the note of the sale if they differ from those of the order, how the money is paid, and why the price differs. */
+export type CompleteOptions = OrderCompletion & CallOptions
 
 export type Orders = ReturnType<typeof ordersOf>
 
@@ -35,11 +42,23 @@ export function ordersOf(send: Send) {
       return (await send({ ...call, idempotent: true }, options)).value
     },
 
-    /** Sells the pet. Idempotent: if the order is completed already, its price does not change. */
+    /**
+     * Changes the note of an order, and when an open one expires. Not retried if the outcome is unknown: a retry could undo
+     * a later change by another client.
+     */
+    update: async (id: IdInput, changes: OrderChanges, options?: CallOptions): Promise<Order> => {
+      const path = `/store/orders/${idText(id)}` as const
+      const call = { operation: 'updateOrder', method: 'PATCH', path, body: changes } as const
+      return (await send({ ...call, idempotent: false }, options)).value
+    },
+
+    /** Sells the pet. Idempotent: if the order is completed already, its price and note do not change. */
     complete: async (id: IdInput, options: CompleteOptions = {}): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/complete` as const
-      const { price, currency } = options
-      const body = price === undefined && currency === undefined ? undefined : { price, currency }
+      const { price, currency, note, method, reason } = options
+      const completion = { price, currency, note, method, reason }
+      const isEmpty = Object.values(completion).every((value) => value === undefined)
+      const body = isEmpty ? undefined : completion
       const call = { operation: 'completeOrder', method: 'POST', path, body, idempotent: true } as const
       return (await send(call, options)).value
     },
@@ -48,6 +67,33 @@ export function ordersOf(send: Send) {
     cancel: async (id: IdInput, options?: CallOptions): Promise<Order> => {
       const path = `/store/orders/${idText(id)}/cancel` as const
       return (await send({ operation: 'cancelOrder', method: 'POST', path, idempotent: true }, options)).value
+    },
+
+    /** Makes the price of a sale the right one. Idempotent: does nothing if it is right already. */
+    correct: async (id: IdInput, correction: OrderCorrection, options?: CallOptions): Promise<Order> => {
+      const path = `/store/orders/${idText(id)}/correct` as const
+      const call = { operation: 'correctOrder', method: 'POST', path, body: correction } as const
+      return (await send({ ...call, idempotent: true }, options)).value
+    },
+
+    /** Gives money back for a sale, with or without the pet. All attempts use one idempotency key. */
+    refund: async (id: IdInput, refund: OrderRefund, options: OnceOptions = {}): Promise<Entry> => {
+      const headers = { 'idempotency-key': options.idempotencyKey ?? randomId() }
+      const path = `/store/orders/${idText(id)}/refund` as const
+      const call = { operation: 'refundOrder', method: 'POST', path, body: refund, headers } as const
+      return (await send({ ...call, idempotent: true }, options)).value
+    },
+
+    /** Ends a deposit without a sale: gives back a part, all or nothing. All attempts use one idempotency key. */
+    settleDeposit: async (
+      id: IdInput,
+      settlement: DepositSettlement,
+      options: OnceOptions = {},
+    ): Promise<Entry> => {
+      const headers = { 'idempotency-key': options.idempotencyKey ?? randomId() }
+      const path = `/store/orders/${idText(id)}/settle-deposit` as const
+      const call = { operation: 'settleDeposit', method: 'POST', path, body: settlement, headers } as const
+      return (await send({ ...call, idempotent: true }, options)).value
     },
   }
 }

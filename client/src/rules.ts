@@ -76,23 +76,77 @@ export const NEW_ORDER = {
   note: { minLength: 1, maxLength: 500 },
   price: { maxLength: 15, format: "amount" },
   currency: { maxLength: 3, format: "currency" },
+  deposit: { maxLength: 15, format: "amount" },
+  method: { enum: ["cash","card","transfer","other"] },
+} as const
+
+export const ORDER_CHANGES = {
+  note: { minLength: 1, maxLength: 500 },
+  expiresAt: { format: "date-time" },
 } as const
 
 export const ORDER_COMPLETION = {
+  note: { minLength: 1, maxLength: 500 },
   price: { maxLength: 15, format: "amount" },
   currency: { maxLength: 3, format: "currency" },
+  method: { enum: ["cash","card","transfer","other"] },
+  reason: { enum: ["wrong_price","changed_mind","ill","discount","other"] },
+} as const
+
+export const ORDER_CORRECTION = {
+  price: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
+  method: { enum: ["cash","card","transfer","other"] },
+  reason: { enum: ["wrong_price","changed_mind","ill","discount","other"] },
+} as const
+
+export const ORDER_REFUND = {
+  amount: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
+  method: { enum: ["cash","card","transfer","other"] },
+  reason: { enum: ["wrong_price","changed_mind","ill","discount","other"] },
+} as const
+
+export const DEPOSIT_SETTLEMENT = {
+  refund: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
+  method: { enum: ["cash","card","transfer","other"] },
+  reason: { enum: ["wrong_price","changed_mind","ill","discount","other"] },
+} as const
+
+export const CASH_MOVEMENT = {
+  direction: { enum: ["in","out"] },
+  amount: { maxLength: 15, format: "amount" },
+  currency: { maxLength: 3, format: "currency" },
+  note: { minLength: 1, maxLength: 500 },
+} as const
+
+export const NEW_CLOSING = {
+  day: { format: "date" },
+  counted: { maxLength: 15, format: "amount" },
+  kept: { maxLength: 15, format: "amount" },
+  note: { minLength: 1, maxLength: 500 },
+  currency: { maxLength: 3, format: "currency" },
+} as const
+
+export const SETTINGS_CHANGE = {
+  name: { maxLength: 100, format: "single-line" },
+  address: { maxLength: 500, format: "multi-line" },
+  receiptText: { maxLength: 1000, format: "multi-line" },
+  currency: { maxLength: 3, format: "currency" },
+  timeZone: { maxLength: 100, format: "time-zone" },
 } as const
 
 export const NEW_WEBHOOK = {
   url: { maxLength: 2048, format: "uri" },
   description: { minLength: 1, maxLength: 200 },
-  types: { minItems: 1, maxItems: 8, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.completed","order.cancelled","order.expired"] } },
+  types: { minItems: 1, maxItems: 10, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.updated","order.completed","order.cancelled","order.expired","order.entry_added"] } },
 } as const
 
 export const WEBHOOK_CHANGES = {
   url: { maxLength: 2048, format: "uri" },
   description: { minLength: 1, maxLength: 200 },
-  types: { minItems: 1, maxItems: 8, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.completed","order.cancelled","order.expired"] } },
+  types: { minItems: 1, maxItems: 10, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.updated","order.completed","order.cancelled","order.expired","order.entry_added"] } },
 } as const
 
 export const SECRET_ROTATION = {
@@ -105,9 +159,13 @@ export const REPLAY = {
 
 export const NEW_API_KEY = {
   name: { minLength: 1, maxLength: 100, pattern: "\\S" },
-  scopes: { minItems: 1, maxItems: 8, items: { enum: ["pets:read","pets:write","orders:read","orders:write","events:read","webhooks:read","webhooks:write","admin"] } },
+  scopes: { minItems: 1, maxItems: 9, items: { enum: ["pets:read","pets:write","orders:read","orders:write","till:write","events:read","webhooks:read","webhooks:write","admin"] } },
   rateLimit: { minimum: 1, maximum: 1000000 },
   expiresInSeconds: { minimum: 1, maximum: 315360000 },
+} as const
+
+export const API_KEY_CHANGES = {
+  name: { minLength: 1, maxLength: 100, pattern: "\\S" },
 } as const
 
 export const ROTATION = {
@@ -189,6 +247,38 @@ export const LIST_ORDERS = {
   cursor: { minLength: 1 },
 } as const
 
+export const REFUND_ORDER = {
+  'idempotency-key': { minLength: 1, maxLength: 255 },
+} as const
+
+export const SETTLE_DEPOSIT = {
+  'idempotency-key': { minLength: 1, maxLength: 255 },
+} as const
+
+export const LIST_ENTRIES = {
+  limit: { minimum: 1, maximum: 100 },
+  orderId: { minimum: 1, format: "int64" },
+  petId: { minimum: 1, format: "int64" },
+  from: { format: "date" },
+  to: { format: "date" },
+  cursor: { minLength: 1 },
+} as const
+
+export const GET_TOTALS = {
+  from: { format: "date" },
+  to: { format: "date" },
+  by: { enum: ["day","seller","category","method","kind"] },
+} as const
+
+export const RECORD_CASH = {
+  'idempotency-key': { minLength: 1, maxLength: 255 },
+} as const
+
+export const LIST_CLOSINGS = {
+  limit: { minimum: 1, maximum: 100 },
+  cursor: { minLength: 1 },
+} as const
+
 export const GET_FIGURES = {
   days: { minimum: 1, maximum: 90 },
   timeZone: { format: "time-zone" },
@@ -197,14 +287,14 @@ export const GET_FIGURES = {
 export const LIST_EVENTS = {
   after: { minLength: 1, maxLength: 64 },
   newest: { minimum: 1, maximum: 1000 },
-  type: { maxItems: 8, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.completed","order.cancelled","order.expired"] } },
+  type: { maxItems: 10, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.updated","order.completed","order.cancelled","order.expired","order.entry_added"] } },
   petId: { minimum: 1, format: "int64" },
   limit: { minimum: 1, maximum: 1000 },
 } as const
 
 export const STREAM_EVENTS = {
   after: { minLength: 1, maxLength: 64 },
-  type: { maxItems: 8, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.completed","order.cancelled","order.expired"] } },
+  type: { maxItems: 10, items: { enum: ["pet.created","pet.updated","pet.profile_updated","pet.deleted","order.placed","order.updated","order.completed","order.cancelled","order.expired","order.entry_added"] } },
   'last-event-id': { minLength: 1, maxLength: 64 },
 } as const
 
@@ -222,7 +312,7 @@ export const LIST_DELIVERIES = {
 export const LIST_API_KEYS = {
   limit: { minimum: 1, maximum: 100 },
   cursor: { minLength: 1 },
-  kind: { enum: ["program","personal"] },
+  kind: { enum: ["program","person"] },
 } as const
 
 export const LIST_DEPRECATED_CALLS = {

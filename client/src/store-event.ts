@@ -3,14 +3,22 @@ import type {
   ListEventsQuery,
   OrderCancelledEvent,
   OrderCompletedEvent,
+  OrderEntryAddedEvent,
   OrderExpiredEvent,
   OrderPlacedEvent,
+  OrderUpdatedEvent,
   StoreEvent,
 } from './interface.ts'
 
 export type EventType = NonNullable<ListEventsQuery['type']>[number]
 
-export type OrderEvent = OrderPlacedEvent | OrderCompletedEvent | OrderCancelledEvent | OrderExpiredEvent
+export type OrderEvent =
+  | OrderPlacedEvent
+  | OrderUpdatedEvent
+  | OrderCompletedEvent
+  | OrderCancelledEvent
+  | OrderExpiredEvent
+  | OrderEntryAddedEvent
 
 export interface EventPage {
   /** Oldest first. */

@@ -1,4 +1,4 @@
-// Versions of pets and profiles: the `etag` of a response, and the option `ifMatch` of a change.
+// Versions of pets, profiles and settings: the `etag` of a response, and the option `ifMatch` of a change.
 import type { CallOptions } from './call.ts'
 
 export interface Versioned {
@@ -6,7 +6,7 @@ export interface Versioned {
 }
 
 export interface IfMatchOptions extends CallOptions {
-  /** The `etag` that you read. If the pet or profile has changed since then, the call fails with `precondition_failed`. */
+  /** The `etag` that you read. After a change since then, the call fails with `precondition_failed`. */
   ifMatch?: string | undefined
 }
 

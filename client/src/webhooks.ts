@@ -5,11 +5,14 @@ import type { WebhookMessage } from './interface.ts'
 
 export type {
   FutureMessage,
+  MessageEntry,
   MessageOrder,
   OrderCancelledMessage,
   OrderCompletedMessage,
+  OrderEntryAddedMessage,
   OrderExpiredMessage,
   OrderPlacedMessage,
+  OrderUpdatedMessage,
   PetCreatedMessage,
   PetDeletedMessage,
   PetProfileUpdatedMessage,

@@ -14,7 +14,8 @@ import { UnknownPage } from './shell/unknown-page.tsx'
 import { readFilters } from './pets/filters.ts'
 import { PetsPage } from './list/pets-page.tsx'
 import { readIds } from './cards/ids.ts'
-import { readRange } from './sales/range.ts'
+import { readCopy } from './receipt/copy.ts'
+import { readRange } from './till/range.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: UnknownPage })
 const getParentRoute = () => root
@@ -33,17 +34,31 @@ const holds = createRoute({
   component: lazyRouteComponent(() => import('./selling/holds-page.tsx'), 'HoldsPage'),
 })
 
-const sales = createRoute({
+const till = createRoute({
   getParentRoute,
-  path: '/sales',
+  path: '/till',
   validateSearch: readRange,
-  component: lazyRouteComponent(() => import('./sales/sales-page.tsx'), 'SalesPage'),
+  component: lazyRouteComponent(() => import('./till/till-page.tsx'), 'TillPage'),
+})
+
+/** Printed, so it has no shell. */
+const receipt = createRoute({
+  getParentRoute,
+  path: '/receipt/$orderId',
+  validateSearch: readCopy,
+  component: lazyRouteComponent(() => import('./receipt/receipt-page.tsx'), 'ReceiptPage'),
 })
 
 const overview = createRoute({
   getParentRoute,
   path: '/overview',
   component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+})
+
+const health = createRoute({
+  getParentRoute,
+  path: '/health',
+  component: lazyRouteComponent(() => import('./health/health-page.tsx'), 'HealthPage'),
 })
 
 const apiKeys = createRoute({
@@ -95,8 +110,10 @@ export const router = createRouter({
     pets,
     pet,
     holds,
-    sales,
+    till,
+    receipt,
     overview,
+    health,
     apiKeys,
     importPets,
     webhooks,

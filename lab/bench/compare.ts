@@ -1,7 +1,7 @@
 // `node lab/bench/compare.ts`: compares the services of two checkouts.
 // Both services run all the time and are measured in turn, so that noise of the machine affects both alike. They share
 // one PostgreSQL, unless the checkouts have different migrations. Then each has its own.
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { print, say, table } from '../../src/cli/terminal/terminal.ts'
@@ -98,8 +98,14 @@ async function startTargets(checkout: string, keep: Keep): Promise<Record<Side, 
 }
 
 function hasSameMigrations(checkout: string): boolean {
-  const namesIn = (folder: string) => readdirSync(join(folder, 'migrations')).sort().join()
-  return namesIn(checkout) === namesIn(join(import.meta.dirname, '../..'))
+  return readMigrations(checkout) === readMigrations(join(import.meta.dirname, '../..'))
+}
+
+/** Their names and texts: until the first release, migrations are edited in place. */
+function readMigrations(checkout: string): string {
+  const folder = join(checkout, 'migrations')
+  const names = readdirSync(folder).sort()
+  return names.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`).join('\n')
 }
 
 async function measure(targets: Record<Side, Target>): Promise<Pair[]> {

@@ -40,13 +40,17 @@ function statements(pets: number): string[] {
     `insert into orders (pet_id, placed_by, created_at, expires_at, closed_at, status, price, currency)
       select 4 * n - 1, 1, at - interval '1 hour', at + interval '1 hour', at, 'completed', 450.00, 'EUR'
       from (select n, now() - n * interval '90 days' / ${SALES} as at from generate_series(1, ${SALES}) as n) as sales`,
+    `insert into entries (order_id, pet_id, category_id, seller_id, at, day, kind, method, currency, paid, sales, pets)
+      select orders.id, pet_id, category_id, 1, closed_at, (closed_at at time zone time_zone)::date, 'sale', 'cash',
+        orders.currency, price, price, 1
+      from orders join pets on pets.id = pet_id cross join store_settings where orders.status = 'completed'`,
     `insert into orders (pet_id, placed_by, created_at, expires_at, note)
       select 4 * n - 2, 1, now(), now() + interval '2 days' + n * interval '1 minute', 'Ms Okafor'
       from generate_series(1, ${HOLDS}) as n`,
     `insert into pet_profiles (pet_id, price, currency, breed, sex, born_on, chip_number, description)
       select n, 450.00, 'EUR', 'Beagle', 'female', '2025-05-31', (${FIRST_CHIP_NUMBER} + n)::text, 'Calm, likes children.'
       from generate_series(1, ${pets}, ${PROFILE_STEP}) as n`,
-    `insert into pet_history (pet_id, api_key_id, event, from_status, to_status, request_id)
+    `insert into pet_history (pet_id, actor_id, event, from_status, to_status, request_id)
       select 4 * n - 1, 1, event, 'available', 'sold', gen_random_uuid()
       from generate_series(1, ${SALES}) as n, unnest(array['created', 'held', 'sold']) as event`,
     `insert into webhooks (url, types, epoch, number)

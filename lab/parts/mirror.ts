@@ -147,6 +147,12 @@ export class Mirror {
     if (idOf(order.petId) !== petId) return `order ${id} is for pet ${order.petId}`
     const pet = this.#pets.get(petId)
     if (pet === undefined) return `the pet of order ${id} does not exist`
+    // Neither changes the status. The entry of a sale comes with the event of its completion.
+    if (type === 'order.updated' || type === 'order.entry_added') {
+      return before?.status === status
+        ? undefined
+        : `order ${id} was ${before?.status ?? 'not placed'} before`
+    }
     const expected = order.status === 'open' ? 'order.placed' : `order.${order.status}`
     if (type !== expected) return `order ${id} is ${order.status}`
     if (before?.status !== (type === 'order.placed' ? undefined : 'open')) {

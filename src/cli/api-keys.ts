@@ -1,4 +1,4 @@
-// `petstore api-keys`: create, list, rotate and revoke keys. A new key is the only output on standard output, so
+// `petstore api-keys`: create, list, rename, rotate and revoke keys. A new key is the only output on standard output, so
 // that scripts can capture it.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { IssuedApiKey } from '../access/api-keys/api-keys.ts'
@@ -28,9 +28,10 @@ const DAY_MS = 86_400_000
 const DEPRECATED_LISTED_MAX = 10_000
 
 export function addApiKeys(program: Command): void {
-  const apiKeys = program.command('api-keys').description('create, list, rotate and revoke API keys')
+  const apiKeys = program.command('api-keys').description('create, list, rename, rotate and revoke API keys')
   addCreate(apiKeys)
   addList(apiKeys)
+  addRename(apiKeys)
   addRevoke(apiKeys)
   addRotate(apiKeys)
 }
@@ -105,6 +106,23 @@ function addList(apiKeys: Command): void {
     )
 }
 
+function addRename(apiKeys: Command): void {
+  apiKeys
+    .command('rename')
+    .usage('<id> --name <name>')
+    .description('rename the program that a key belongs to, also in its history, orders and events')
+    .argument('<id>', 'id of one of its keys, from `petstore api-keys list`', parseIdArgument)
+    .requiredOption('--name <name>', `1 to ${NAME_LENGTH_MAX} characters (required)`, parseName)
+    .addHelpText('after', '\nExample:\n  petstore api-keys rename 3 --name web-shop')
+    .action((id: bigint, { name }: { name: string }) =>
+      withApiKeys(async (db) => {
+        const { renameApiKey } = await loadApiKeys()
+        await explainMissing(renameApiKey(db, id, name), id, 'No key of a program')
+        say(`The program of key ${id} is now called ${name}.`)
+      }),
+    )
+}
+
 function addRevoke(apiKeys: Command): void {
   apiKeys
     .command('revoke')
@@ -145,12 +163,16 @@ function addRotate(apiKeys: Command): void {
 /** Loads the schemas too, which other commands do not need: without the schemas, they start in half the time. */
 const loadApiKeys = () => import('../access/api-keys/api-keys.ts')
 
-async function explainMissing<Result>(work: Promise<Result>, id: bigint): Promise<Result> {
+async function explainMissing<Result>(
+  work: Promise<Result>,
+  id: bigint,
+  what = 'No valid key',
+): Promise<Result> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'api_key_not_found') throw error
-    throw new CommandError(`No valid key has the id ${id}. List all keys with: petstore api-keys list`)
+    throw new CommandError(`${what} has the id ${id}. List all keys with: petstore api-keys list`)
   }
 }
 
@@ -164,9 +186,20 @@ function printIssued(issued: IssuedApiKey, action: string): void {
   print(issued.text)
 }
 
-function toListEntry({ id, name, kind, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) {
+function toListEntry({
+  id,
+  actorId,
+  name,
+  kind,
+  scopes,
+  createdAt,
+  lastUsedAt,
+  expiresAt,
+  revokedAt,
+}: ApiKey) {
   return {
     id,
+    actorId,
     name,
     kind,
     scopes,
@@ -201,7 +234,7 @@ function describeDeprecatedUse(uses: readonly DeprecatedUse[], asJson: boolean):
     ...rows.map((row) =>
       [
         row.apiKeyId,
-        row.apiKeyName,
+        row.actor,
         row.operation,
         row.calls,
         row.callsLast30Days,

@@ -12,7 +12,6 @@ import { checkArchiving } from './doctor/archiving.ts'
 import { checkCertificate } from './doctor/certificate.ts'
 import { checkClock } from './doctor/clock.ts'
 import { checkConnections } from './doctor/connections.ts'
-import { checkCurrency } from './doctor/currency.ts'
 import { type Finding, messageOf } from './doctor/finding.ts'
 import { checkPatroni } from './doctor/patroni.ts'
 import { checkPlanner } from './doctor/planner.ts'
@@ -22,6 +21,7 @@ import { checkReplication } from './doctor/replication.ts'
 import { checkRestores } from './doctor/restores.ts'
 import { checkRoles } from './doctor/roles.ts'
 import { checkCollations, checkOwners, checkPrivileges, checkSchema } from './doctor/schema.ts'
+import { checkSettings } from './doctor/settings.ts'
 import { checkStore } from './doctor/store.ts'
 import { checkWaits } from './doctor/waits.ts'
 import { checkWebhooks } from './doctor/webhooks.ts'
@@ -132,14 +132,14 @@ const CHECKS: Record<string, (examined: Examined) => Found | Promise<Found>> = {
   replication: ({ db }) => checkReplication(db),
   archiving: ({ db }) => checkArchiving(db),
   waits: ({ db }) => checkWaits(db),
-  currency: ({ db, config }) => checkCurrency(db, config.CURRENCY),
+  settings: ({ db, config }) => checkSettings(db, config),
   webhooks: ({ db }) => checkWebhooks(db),
   store: ({ db }) => checkStore(db),
   restores: ({ db }) => checkRestores(db),
   clock: ({ client }) => checkClock(client),
 }
 /** While the service waits for a lock, these checks would report the consequences, or wait too. */
-const WITHOUT_WAITS = new Set(['currency', 'webhooks', 'store', 'restores'])
+const WITHOUT_WAITS = new Set(['settings', 'webhooks', 'store', 'restores'])
 
 async function examineDatabase(client: Client, config: Config): Promise<Finding[]> {
   const server = await checkServer(client)

@@ -8,9 +8,11 @@ export const TYPE_STYLES: Record<EventType, Style> = {
   'pet.profile_updated': 'yellow',
   'pet.deleted': 'red',
   'order.placed': 'yellow',
+  'order.updated': 'yellow',
   'order.completed': 'green',
   'order.cancelled': 'dim',
   'order.expired': 'dim',
+  'order.entry_added': 'dim',
 }
 export const TYPES = Object.keys(TYPE_STYLES)
 export const TYPE_WIDTH = Math.max(...TYPES.map((type) => type.length))

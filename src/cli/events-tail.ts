@@ -86,8 +86,8 @@ async function printEvents(options: TailOptions, { store, call, stopWaiting }: R
 }
 
 function toRow(event: StoreEvent): Cell[] {
-  const { occurredAt, type, petId, apiKeyName } = event
-  const by = apiKeyName === undefined ? '' : `by ${visible(apiKeyName)}`
+  const { occurredAt, type, petId, actor } = event
+  const by = actor === undefined ? '' : `by ${visible(actor)}`
   const details = detailsOf(event)
   const fixed = [localTime(occurredAt), type.padEnd(TYPE_WIDTH), petId, details, by].filter(
     (text) => text !== '',

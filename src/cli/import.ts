@@ -4,9 +4,11 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from 'pg'
 import { type Config, readConfig } from '../config/config.ts'
 import type { Source } from '../data/import-export/source.ts'
+import { readerOf } from '../db/connection/pool.ts'
 import { UNDEFINED_TABLE } from '../db/connection/sqlstates.ts'
 import { DURABLE_READ } from '../db/durable-read.ts'
 import { connectClient } from '../db/failover/hosts.ts'
+import { findSettings } from '../store/settings/queries.ts'
 import { count, countOf } from '../values/count-text.ts'
 import { EXIT_INTERRUPTED, EXIT_ROWS_REJECTED } from './terminal/exit-codes.ts'
 import { openProgress } from './terminal/progress.ts'
@@ -146,7 +148,7 @@ async function add(
     if (config.CATEGORIES === 'strict') lookup = await connect(config)
     const result = await importPets(client, source, {
       findNamed: lookup && namedCategories(lookup),
-      currency: config.CURRENCY,
+      currency: (await findSettings(readerOf(client))).currency,
       rejectedPath,
       again: options.again ?? false,
       signal,
@@ -172,14 +174,14 @@ async function add(
 
 async function check(source: Source, config: Config): Promise<ImportSummary> {
   const { checkPets, namedCategories } = await import('../data/import-export/imports.ts')
-  // A dry run needs the database only for the names of categories.
-  const client = config.CATEGORIES === 'strict' ? await connect(config) : undefined
+  // A dry run reads only the settings of the shop, and the names of categories.
+  const client = await connect(config)
   const progress = openProgress('Checking')
   const shown: string[] = []
   try {
     const result = await checkPets(source, {
-      findNamed: client && namedCategories(client),
-      currency: config.CURRENCY,
+      findNamed: config.CATEGORIES === 'strict' ? namedCategories(client) : undefined,
+      currency: (await findSettings(readerOf(client))).currency,
       onProgress: ({ bytes, rows }) => progress.update({ bytes, rows, bytesTotal: source.bytesTotal }),
       onRejected: ({ line, reason }) => {
         if (shown.length < REJECTED_SHOWN_MAX) shown.push(`line ${line}: ${reason}`)
@@ -191,7 +193,7 @@ async function check(source: Source, config: Config): Promise<ImportSummary> {
     return { ...result, rowsBefore: 0, interrupted: false, rejectedFile: null }
   } finally {
     progress.end()
-    await client?.end()
+    await client.end()
   }
 }
 

@@ -26,6 +26,7 @@ export function addMigrate(program: Command): void {
       const config = readConfig()
       const databaseUrl = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL
       const applied = await migrate(databaseUrl, {
+        initialSettings: config,
         lockWaitSeconds: lockWait,
         onWait: reportLockWait,
         onWarning: say,

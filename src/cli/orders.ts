@@ -1,6 +1,6 @@
-// `petstore orders`: calls a running service to list, show, place, complete and cancel orders.
+// `petstore orders`: calls a running service to list, show, place, change, complete and cancel orders.
 import { type Command, Option } from 'commander'
-import type { Order } from '../../client/src/petstore.ts'
+import type { NewOrder, Order, OrderChanges, OrderCompletion } from '../../client/src/petstore.ts'
 import { LIST_ORDERS } from '../../client/src/rules.ts'
 import { HOLD_MINUTES_MAX } from '../contract/hold-limit.ts'
 import { parseIdArgument, parseInteger } from './terminal/arguments.ts'
@@ -22,6 +22,7 @@ import {
   withIdempotencyKey,
 } from './terminal/remote.ts'
 import { localTime, print, say, type Style } from './terminal/terminal.ts'
+import { methodOption, reasonOption } from './till.ts'
 
 const STATUS_STYLES: Record<Order['status'], Style> = {
   open: 'yellow',
@@ -33,17 +34,23 @@ const STATUSES = Object.keys(STATUS_STYLES)
 
 const COLUMNS: Columns<Order> = {
   headings: ['ID', 'STATUS', 'PET', 'PRICE', 'PLACED', 'HELD UNTIL', 'ENDED', 'PLACED BY', 'NOTE'],
-  toRow: ({ id, status, petId, price, currency, createdAt, expiresAt, closedAt, placedBy, note }) => [
-    id,
-    { text: status, style: STATUS_STYLES[status] },
-    petId,
-    price === undefined ? '-' : `${price} ${currency}`,
-    localTime(createdAt),
-    localTime(expiresAt),
-    closedAt === undefined ? '-' : localTime(closedAt),
-    placedBy,
-    note ?? '-',
+  toRow: (order) => [
+    order.id,
+    { text: order.status, style: STATUS_STYLES[order.status] },
+    order.petId,
+    priceOf(order),
+    localTime(order.createdAt),
+    localTime(order.expiresAt),
+    order.closedAt === undefined ? '-' : localTime(order.closedAt),
+    order.placedBy,
+    order.note ?? '-',
   ],
+}
+
+/** With the net price if the sale was corrected or refunded since. */
+function priceOf({ price, netPrice, currency }: Order): string {
+  const agreed = price === undefined ? '-' : `${price} ${currency}`
+  return netPrice === undefined || netPrice === price ? agreed : `${agreed} (net ${netPrice})`
 }
 
 interface OrderListOptions extends ListOptions {
@@ -59,12 +66,18 @@ interface PlaceOptions extends RemoteOptions {
   note?: string
   price?: string
   currency?: string
+  deposit?: string
+  method?: Exclude<NewOrder['method'], undefined>
 }
 
-interface ClosingOptions extends RemoteOptions {
-  price?: string
-  currency?: string
+interface UpdateOptions extends RemoteOptions {
+  note?: string
+  clearNote?: boolean
+  expiresAt?: string
+  holdMinutes?: number
 }
+
+interface ClosingOptions extends RemoteOptions, OrderCompletion {}
 
 const CURRENCY_OPTION = [
   '--currency <code>',
@@ -74,7 +87,7 @@ const CURRENCY_OPTION = [
 export function addOrders(program: Command): void {
   const orders = program
     .command('orders')
-    .description('list, get, place, complete and cancel orders, which hold and sell pets')
+    .description('list, get, place, change, complete and cancel orders, which hold and sell pets')
     .addHelpText(
       'after',
       '\nThe API key needs the scope orders:read for list and get, and orders:write for the other commands.',
@@ -82,12 +95,16 @@ export function addOrders(program: Command): void {
   addList(orders)
   addGet(orders)
   addPlace(orders)
+  addUpdate(orders)
   addClosing(orders, 'complete', 'complete an open order; its pet becomes sold', 'sold')
     .option(
       '--price <amount>',
       'price of the sale, such as 119.00 (default: that of the order, otherwise that of the pet)',
     )
     .option(...CURRENCY_OPTION)
+    .option('--note <text>', 'note for the staff, instead of that of the order')
+    .addOption(methodOption('how the customer pays'))
+    .addOption(reasonOption('why the price differs, such as discount'))
   addClosing(orders, 'cancel', 'cancel an open order; its pet becomes available', 'released')
 }
 
@@ -158,11 +175,13 @@ function addPlace(orders: Command): void {
     .option('--note <text>', 'note for the staff, such as the name of the customer')
     .option('--price <amount>', 'price, such as 129.00 (default: that of the pet, if it has one)')
     .option(...CURRENCY_OPTION)
+    .option('--deposit <amount>', 'money that the customer pays now, such as 20.00; a sale settles it')
+    .addOption(methodOption('how the customer pays the deposit'))
     .action((petId: bigint, parsed: PlaceOptions) => {
       const options = withIdempotencyKey(parsed)
       return callService(options, async ({ store, call }) => {
-        const { holdMinutes, note, price, currency, idempotencyKey } = options
-        const wanted = { petId, holdMinutes, note, price, currency }
+        const { holdMinutes, note, price, currency, deposit, method, idempotencyKey } = options
+        const wanted = { petId, holdMinutes, note, price, currency, deposit, method }
         const order = await store.orders.place(wanted, { ...call, idempotencyKey })
         if (options.json) return print(toJson(order))
         say(`Held pet ${order.petId} until ${localTime(order.expiresAt)}. Order id:`)
@@ -170,7 +189,49 @@ function addPlace(orders: Command): void {
       })
     })
   addIdempotencyKey(place, 'order')
-  addRemoteOptions(place, ['petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"'])
+  addRemoteOptions(place, [
+    'petstore orders place 42 --hold-minutes 30 --note "Ms Okafor, comes at noon"',
+    'petstore orders place 42 --deposit 20.00 --method cash',
+  ])
+}
+
+function addUpdate(orders: Command): void {
+  const update = orders
+    .command('update')
+    .description('change the note of an order, or when an open order expires, and show the order')
+    .argument('<id>', 'id of the order', parseIdArgument)
+    .option('--note <text>', 'note for the staff, instead of the former one')
+    .addOption(new Option('--clear-note', 'remove the note').conflicts('note'))
+    .option('--expires-at <time>', 'when the order expires, such as 2026-11-15T17:00:00+01:00')
+    .addOption(
+      new Option(
+        '--hold-minutes <n>',
+        `how long to hold the pet from now, 1 to ${HOLD_MINUTES_MAX}, instead of --expires-at`,
+      )
+        .argParser(parseInteger(1, HOLD_MINUTES_MAX))
+        .conflicts('expiresAt'),
+    )
+  update.action((id: bigint, options: UpdateOptions) => {
+    const changes: OrderChanges = {
+      note: options.clearNote === true ? null : options.note,
+      expiresAt: options.expiresAt ?? fromNow(options.holdMinutes),
+    }
+    if (changes.note === undefined && changes.expiresAt === undefined)
+      update.error('error: give at least one of --note, --clear-note, --expires-at and --hold-minutes')
+    return callService(options, async ({ store, call }) => {
+      const order = await store.orders.update(id, changes, call)
+      if (options.json) print(toJson(order))
+      else await printItems([order], false, COLUMNS)
+    })
+  })
+  addRemoteOptions(update, [
+    'petstore orders update 7 --note "Ms Okafor, comes on Friday"',
+    'petstore orders update 7 --hold-minutes 120',
+  ])
+}
+
+function fromNow(minutes: number | undefined): string | undefined {
+  return minutes === undefined ? undefined : new Date(Date.now() + minutes * 60_000).toISOString()
 }
 
 function addClosing(
@@ -185,8 +246,9 @@ function addClosing(
     .argument('<id>', 'id of the order', parseIdArgument)
     .action((id: bigint, options: ClosingOptions) =>
       callService(options, async ({ store, call }) => {
-        const { price, currency } = options
-        const order = await store.orders[verb](id, { ...call, price, currency })
+        const { price, currency, note, method, reason } = options
+        const completion = { price, currency, note, method, reason }
+        const order = await store.orders[verb](id, { ...call, ...completion })
         if (options.json) return print(toJson(order))
         say(`Order ${order.id} is ${order.status}: pet ${order.petId} was ${done}${closingTime(order)}.`)
       }),

@@ -52,10 +52,10 @@ const COLUMNS: Columns<Pet> = {
 
 const HISTORY_COLUMNS: Columns<HistoryEntry> = {
   headings: ['AT', 'EVENT', 'BY', 'CHANGE', 'REASON'],
-  toRow: ({ at, event, apiKeyName, from, to, reason }) => [
+  toRow: ({ at, event, actor, from, to, reason }) => [
     localTime(at),
     event,
-    apiKeyName,
+    actor,
     describeChange(from, to),
     reason ?? '-',
   ],

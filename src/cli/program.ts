@@ -16,10 +16,13 @@ import { addMcp } from './mcp.ts'
 import { addMigrate } from './migrate.ts'
 import { addOrders } from './orders.ts'
 import { addPets } from './pets.ts'
+import { addReport } from './report.ts'
 import { addRestoreChecks } from './restore-checks.ts'
 import { addServe, StartFailure } from './serve.ts'
+import { addSettings } from './settings.ts'
 import { EXIT_FAILED } from './terminal/exit-codes.ts'
 import { exitOnClosedOutput, paint, say, wrapProse } from './terminal/terminal.ts'
+import { addTill } from './till.ts'
 import { addVerify } from './verify.ts'
 import { addWebhooks } from './webhooks.ts'
 
@@ -62,12 +65,15 @@ The other commands need PETSTORE_API_KEY, and PETSTORE_URL unless the service li
   addDoctor(program)
   addVerify(program)
   addRestoreChecks(program)
+  addReport(program)
   addDemo(program)
   program.commandsGroup('Use a running service:')
   addPets(program)
   addCategories(program)
   addOrders(program)
+  addTill(program)
   addInventory(program)
+  addSettings(program)
   addEvents(program)
   addWebhooks(program)
   program.commandsGroup('Connect an assistant to a running service:')

@@ -23,6 +23,7 @@ export function addServe(program: Command): void {
       try {
         if (options.migrate) {
           await migrate(config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL, {
+            initialSettings: config,
             onWait: reportLockWait,
             onWarning: say,
           })

@@ -3,6 +3,7 @@
 import { parseRoleRules, type RoleRules } from '../contract/roles.ts'
 import { isLoopbackHost, parseNetwork } from '../values/ip-address.ts'
 import { isCurrency } from '../values/money.ts'
+import { isTimeZone } from '../values/time-zone.ts'
 import { splitDatabaseUrl } from './database-url.ts'
 
 /** A setting. The documentation lists its help text. */
@@ -105,8 +106,17 @@ export function readNetworks(text: string | undefined): string[] {
   return networks
 }
 
-export function readCurrency(text = 'EUR'): string {
-  if (!isCurrency(text)) throw new Fault(`must be a code of ISO 4217 such as EUR, not "${text}"`)
+export function readCurrency(text: string | undefined): string | undefined {
+  if (text !== undefined && !isCurrency(text))
+    throw new Fault(`must be a code of ISO 4217 such as EUR, not "${text}"`)
+  return text
+}
+
+/** PostgreSQL also has to know the name, which `petstore migrate` checks. */
+export function readTimeZone(text: string | undefined): string | undefined {
+  if (text !== undefined && !isTimeZone(text)) {
+    throw new Fault(`must be the name of a time zone such as Europe/Berlin, not "${text}"`)
+  }
   return text
 }
 
@@ -157,7 +167,7 @@ export function readRoleRules(text: string | undefined): RoleRules {
   const rules = parseRoleRules(text ?? '')
   if (rules === undefined) {
     throw new Fault(
-      `must be pairs such as admin=petstore-admins,staff=shop,viewer=*, with the roles viewer, staff and admin, not "${text}"`,
+      `must be pairs such as admin=petstore-admins,staff=shop,viewer=*, with the roles viewer, cashier, staff and admin, not "${text}"`,
     )
   }
   return rules

@@ -18,6 +18,7 @@ import {
   readPublicUrl,
   readRoleRules,
   readServiceUrl,
+  readTimeZone,
   type Variable,
 } from './config-values.ts'
 import { TRACING_VARIABLES, tracingFaults, tracingTexts } from './tracing-settings.ts'
@@ -87,8 +88,13 @@ export const VARIABLES = {
     read: integer(60, 1, HOLD_MINUTES_MAX),
   },
   CURRENCY: {
-    help: 'Currency of new prices, a code of ISO 4217 such as JPY. Prices that are already stored keep their currency; `petstore doctor` shows where they have another one. Default: EUR.',
+    help: 'Initial currency of the shop, a code of ISO 4217 such as JPY. The first `petstore migrate` stores it; from then on, the [stored settings](#shop-settings) count. Default: EUR.',
     read: readCurrency,
+  },
+  TIME_ZONE: {
+    help: 'Initial time zone of the shop, which decides when a day begins. The first `petstore migrate` stores it; from then on, the stored settings count. Default: that of the host of `petstore migrate`.',
+    example: 'Europe/Berlin',
+    read: readTimeZone,
   },
   EVENT_RETENTION_DAYS: {
     help: 'How many days the service keeps events, 1 to 3650. A reader that falls further behind gets 410. Default: 30.',
@@ -155,7 +161,7 @@ export const VARIABLES = {
     read: (text) => text ?? 'groups',
   },
   OIDC_ROLES: {
-    help: 'Which value of the claim gives which role: `viewer`, `staff` or `admin`, separated by commas; `*` gives the role to every person. A person gets the highest role that matches. Default: none.',
+    help: 'Which value of the claim gives which role: `viewer`, `cashier`, `staff` or `admin`, separated by commas; `*` gives the role to every person. A person gets the highest role that matches. Default: none.',
     example: 'admin=petstore-admins,staff=shop,viewer=*',
     read: readRoleRules,
   },

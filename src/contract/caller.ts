@@ -2,10 +2,12 @@
 import type { Scope } from './scopes.ts'
 
 export interface Caller {
+  /** The API key. */
   id: bigint
+  /** The program or person that the key belongs to. */
+  actorId: bigint
+  /** The present name of the actor. */
   name: string
-  /** Stands for the owner of the key. All keys of a person have the same owner, and so have a key and its successors. */
-  ownerId: bigint
   scopes: readonly Scope[]
   /** Max requests per second; undefined if the default limit of the service applies. */
   rateLimit: number | undefined

@@ -93,10 +93,15 @@ export const ERRORS = {
     message: 'No order has this id.',
     fix: 'Check the id. `GET /v1/store/orders` lists the orders.',
   },
+  entry_not_found: {
+    status: 404,
+    message: 'No entry has this id.',
+    fix: 'Check the id. `GET /v1/store/entries` lists the entries.',
+  },
   api_key_not_found: {
     status: 404,
     message: 'No active API key has this id.',
-    fix: 'Check the id. A revoked, expired or personal key cannot be rotated. `GET /v1/api-keys` lists all keys.',
+    fix: 'Check the id. A revoked, expired or personal key cannot be rotated, and a personal key cannot be renamed. `GET /v1/api-keys` lists all keys.',
   },
   webhook_not_found: {
     status: 404,
@@ -154,6 +159,31 @@ export const ERRORS = {
     message: 'The order is already closed with another status.',
     fix: 'Do not retry. Read the order to see how it ended: `completed`, `cancelled` or `expired`.',
   },
+  order_not_sold: {
+    status: 409,
+    message: 'The order has not sold its pet, or the pet came back.',
+    fix: 'Read the order. Only a sale that was neither voided nor taken back can be corrected or refunded. Settle a deposit with `POST /v1/store/orders/{orderId}/settle-deposit`.',
+  },
+  amount_too_high: {
+    status: 409,
+    message: 'The amount is higher than what is left to give back.',
+    fix: 'Read the order: `netPrice` is what a refund can give back, `deposit` what a settlement can. Another request may have given back a part.',
+  },
+  entry_final: {
+    status: 409,
+    message: 'The entry can no longer be voided.',
+    fix: 'Write an entry that corrects it instead: a correction, a refund or a settlement, or cash in the other direction. Only the last entry of an order can be voided, within 15 minutes and before its day is closed.',
+  },
+  day_closed: {
+    status: 409,
+    message: 'The day is already closed.',
+    fix: 'Do not retry. `GET /v1/store/day-closings` shows the closings. What was missed counts for the next day.',
+  },
+  money_open: {
+    status: 409,
+    message: 'The currency and the time zone cannot change while money is open.',
+    fix: 'Complete or cancel the open orders, which `GET /v1/store/orders?status=open` lists, settle their deposits, and close the days. Then retry. The other settings can change at any time.',
+  },
   too_many_webhooks: {
     status: 409,
     message: 'The store already has the max number of webhooks.',
@@ -188,7 +218,7 @@ export const ERRORS = {
   precondition_failed: {
     status: 412,
     message: 'The pet has changed since you read it; read it again and retry with its new ETag.',
-    fix: 'The pet or its profile has changed since you read it, perhaps by your own first attempt. Read it again (`GET /v1/pets?id=N`, `GET /v1/pets/N/profile`). If your change still applies, retry with the new `ETag`. A weak `ETag`, such as `W/"3"`, never matches.',
+    fix: 'The pet, its profile or the settings have changed since you read them, perhaps by your own first attempt. Read them again (`GET /v1/pets?id=N`, `GET /v1/pets/N/profile`, `GET /v1/store/settings`). If your change still applies, retry with the new `ETag`. A weak `ETag`, such as `W/"3"`, never matches.',
   },
   category_exists: {
     status: 412,

@@ -17,6 +17,13 @@ export function isOptionalBody(schema: unknown): boolean {
   return (schema as { 'x-optional'?: true } | undefined)?.['x-optional'] === true
 }
 
+/** The same schema for a value that can also be null. */
+export function orNull<Schema extends TSchema>(schema: Schema) {
+  const { type, enum: values } = schema as { type?: string; enum?: readonly unknown[] }
+  const nullable = { ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) }
+  return Type.Unsafe<Static<Schema> | null>(nullable)
+}
+
 /** What the code returns for a schema. An optional field may also be explicitly undefined, and no list is changed. */
 export type ResponseOf<Schema extends TSchema> = ResponseValue<Static<Schema>>
 

@@ -7,7 +7,8 @@ const VIEWER: readonly Scope[] = ['pets:read', 'orders:read', 'events:read']
 /** The scopes of each role, from the lowest role to the highest. */
 export const ROLE_SCOPES = {
   viewer: VIEWER,
-  staff: [...VIEWER, 'pets:write', 'orders:write'],
+  cashier: [...VIEWER, 'orders:write'],
+  staff: [...VIEWER, 'orders:write', 'pets:write', 'till:write'],
   admin: SCOPES,
 } as const satisfies Record<string, readonly Scope[]>
 

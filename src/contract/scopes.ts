@@ -5,6 +5,7 @@ export const SCOPES = [
   'pets:write',
   'orders:read',
   'orders:write',
+  'till:write',
   'events:read',
   'webhooks:read',
   'webhooks:write',

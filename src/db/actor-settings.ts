@@ -7,11 +7,11 @@ import type { Actor } from '../contract/actor.ts'
  */
 export function actorFrom(first: number): string {
   return `(
-    select set_config('petstore.api_key_id', $${first}, true), set_config('petstore.request_id', $${first + 1}, true)
+    select set_config('petstore.actor_id', $${first}, true), set_config('petstore.request_id', $${first + 1}, true)
   ) as actor`
 }
 
 /** The values of the parameters of `actorFrom`. */
-export function actorValues({ apiKeyId, requestId }: Actor): [apiKeyId: string, requestId: string] {
-  return [apiKeyId === undefined ? '' : String(apiKeyId), requestId]
+export function actorValues({ actorId, requestId }: Actor): [actorId: string, requestId: string] {
+  return [actorId === undefined ? '' : String(actorId), requestId]
 }

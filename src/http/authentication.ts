@@ -1,6 +1,7 @@
 // Authentication, rate limits and authorisation: 401, 429 and 403, in this order and before the body is read. A client
 // address with too many failed authentications gets 429 instead of 401.
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { CallingActor } from '../contract/actor.ts'
 import type { Caller } from '../contract/caller.ts'
 import { AppError } from '../contract/errors.ts'
 import { requiredScopes, type Scope } from '../contract/scopes.ts'
@@ -145,9 +146,19 @@ function invalidApiKey(message: string | undefined): AppError {
   })
 }
 
+/** For an operation that needs a scope only in some cases. */
+export function requireScope(request: FastifyRequest, scope: Scope): void {
+  if (request.caller?.scopes.includes(scope) !== true) throw insufficientScope(scope)
+}
+
 export function insufficientScope(...lacking: Scope[]): AppError {
   return new AppError('insufficient_scope', {
     message: `The API key lacks the ${lacking.length === 1 ? 'scope' : 'scopes'} ${lacking.join(' and ')}, which this request requires.`,
     headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${lacking.join(' ')}"` },
   })
+}
+
+/** The actor of a change that an authenticated request makes. */
+export function actorOf(request: FastifyRequest): CallingActor {
+  return { actorId: (request.caller as Caller).actorId, requestId: request.id }
 }

@@ -7,14 +7,14 @@ import { emptyResponse } from './operation.ts'
 const WEAK =
   'If-Match has a weak ETag, which never matches. Send the ETag as the service returned it, without W/; a proxy may have added it.'
 
-type Resource = 'pet' | 'profile'
+type Resource = 'pet' | 'profile' | 'settings'
 
 export const ifMatchHeaders = (resource: Resource) =>
   Type.Object({
     'if-match': Type.Optional(
       Type.String({
         'x-etags': true,
-        description: `The \`ETag\` of the ${resource} as you read it, in its quotes. If the ${resource} has changed since, the service returns 412 and changes nothing.`,
+        description: `The \`ETag\` with which you read the ${resource}, in its quotes. After a change since then, the service returns 412 and changes nothing.`,
       }),
     ),
   })

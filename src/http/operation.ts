@@ -86,16 +86,15 @@ export const ErrorSchema = Type.Object(
   },
 )
 
-export const IdempotencyKeyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description:
-        'Makes the request safe to retry. Choose a new text for each pet, order or batch of changes, for example a UUID. A retry with the same key returns the first response, which is stored for 24 hours.',
-    }),
-  ),
+const IdempotencyKey = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description:
+    'Makes the request safe to retry. Choose a new text for each pet, order, movement of money or batch of changes, for example a UUID. A retry with the same key returns the first response, which is stored for 24 hours.',
 })
+export const IdempotencyKeyHeaders = Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) })
+/** For operations that give money back: doing it twice must not depend on the care of the caller. */
+export const RequiredIdempotencyKeyHeaders = Type.Object({ 'idempotency-key': IdempotencyKey })
 
 /** The description of each header, by its name. */
 type HeaderDescriptions = Record<string, string>

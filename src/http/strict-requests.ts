@@ -31,8 +31,9 @@ export function rejectUndeclared(app: FastifyInstance): void {
 }
 
 function unknownParameters(query: object, parameters: ReadonlySet<string>): AppError | undefined {
-  const unknown = Object.keys(query).filter((name) => !parameters.has(name))
-  if (unknown.length === 0) return undefined
+  const sent = Object.keys(query)
+  if (sent.every((name) => parameters.has(name))) return undefined
+  const unknown = sent.filter((name) => !parameters.has(name))
   return new AppError('unknown_parameter', {
     details: unknown.slice(0, LISTED_MAX).map((name) => describeUnknownParameter(name, parameters)),
   })

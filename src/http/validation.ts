@@ -7,15 +7,22 @@ import { isOptionalBody } from '../contract/named-schema.ts'
 import { parseDateTime } from '../values/date-time.ts'
 import { idInRange, INT64_MAX, parseId } from '../values/int64.ts'
 import { isCurrency } from '../values/money.ts'
+import { isTimeZone } from '../values/time-zone.ts'
 import { isEntityTagList } from './etag.ts'
 import { describeUnknownFields, headerName } from './strict-requests.ts'
 
 type Schema = Record<string, unknown>
-type Validator = (data: unknown) => { value: unknown } | { error: AppError }
+type Validator = (data: unknown) => { value?: unknown } | { error: AppError }
 interface RouteSchema {
   schema: unknown
   httpPart?: string
 }
+
+/**
+ * Without a value, because the checks change the data in place. Fastify would store a value for each part of each request, and
+ * would then copy the headers at each access.
+ */
+const VALID = {}
 
 /** Fastify calls this function once, with the schemas that other schemas refer to. */
 export function buildValidator(sharedSchemas: Record<string, unknown> | undefined) {
@@ -41,8 +48,7 @@ export function buildValidator(sharedSchemas: Record<string, unknown> | undefine
       for (const name of lists) readList(data as Record<string, unknown>, name, ofOne.has(name))
       // On the first request: compiling all schemas would take a quarter of the CPU time of a start.
       compiled ??= (isBody ? fromBody : fromText).compile(translate(schema, !isBody) as Schema)
-      // With a value, Fastify copies the headers at each later access.
-      if (compiled(data)) return { value: httpPart === 'headers' ? undefined : data }
+      if (compiled(data)) return VALID
       const code =
         httpPart === 'params'
           ? (notFound ?? 'route_not_found')
@@ -91,7 +97,7 @@ function translate(schema: unknown, isText: boolean): unknown {
     ...translated,
     ...(additionalProperties === false && { declared: Object.keys(rest['properties'] as Schema) }),
     // The format rejects everything that is not storable. Checking both would report one fault twice.
-    ...(type === 'string' && format === undefined && { storable: true }),
+    ...([type].flat().includes('string') && format === undefined && { storable: true }),
   }
 }
 
@@ -192,8 +198,11 @@ function addChecks(ajv: Ajv): void {
     errors: false,
     validate: (names: string[], data: object) => Object.keys(data).every((name) => names.includes(name)),
   })
-  // Only says so in openapi.json: the database checks it.
+  // Only say so in openapi.json: the database checks them.
   ajv.addKeyword({ keyword: 'x-unique' })
+  // The rules of orders check it: the clock of the database decides.
+  ajv.addKeyword({ keyword: 'x-within-minutes' })
+  ajv.addKeyword({ keyword: 'x-needs-no-open-money' })
   // Not a format, because that would count as a change that breaks clients.
   ajv.addKeyword({
     keyword: 'x-etags',
@@ -248,24 +257,6 @@ function readTextId(data: unknown): bigint | undefined {
 function readDigits(data: unknown, min: number, max: number): number | undefined {
   const value = typeof data === 'string' && /^[0-9]{1,19}$/.test(data) ? Number(data) : undefined
   return value !== undefined && value >= min && value <= max ? value : undefined
-}
-
-/** The names of three letters in the IANA database. */
-const SHORT_TIME_ZONES = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '))
-
-/**
- * Returns whether Node knows the name. PostgreSQL cannot check this: it accepts any text such as `abc5` as an offset. Node
- * also accepts offsets, which are not names, and abbreviations such as `IST`, which is India in Node and Israel in
- * PostgreSQL.
- */
-function isTimeZone(name: string): boolean {
-  if (/^[+-]/.test(name)) return false
-  if (/^[a-z]{3}$/i.test(name) && !SHORT_TIME_ZONES.has(name.toUpperCase())) return false
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).format !== undefined
-  } catch {
-    return false
-  }
 }
 
 /** A date of the calendar in or after 1900. PostgreSQL also accepts other forms, such as `infinity`. */

@@ -16,7 +16,8 @@ const TYPES: Record<string, string> = {
 }
 
 export interface ConsoleFiles {
-  page: PageFile
+  /** With the currency of the shop. */
+  page: (currency: string) => PageFile
   assets: Asset[]
 }
 
@@ -24,12 +25,18 @@ export interface ConsoleFiles {
 const CURRENCY_SETTING = /(?<=<meta name="petstore-currency" )content="[A-Z]*" data-decimals="[0-9]*"/
 
 /** Reads the files of `npm run build`. Without them, the page says how to build the console. */
-export function consoleFiles(currency: string, folder = BUILT_FOLDER): ConsoleFiles {
-  const page = join(folder, 'index.html')
-  if (!existsSync(page)) return { page: pageFile(HTML_TYPE, notBuiltPage('console', '/')), assets: [] }
-  const setting = `content="${currency}" data-decimals="${decimalsOf(currency)}"`
-  const html = readFileSync(page, 'utf8').replace(CURRENCY_SETTING, setting)
-  return { page: pageFile(HTML_TYPE, html), assets: readAssets(join(folder, CONSOLE_ASSETS)) }
+export function consoleFiles(folder = BUILT_FOLDER): ConsoleFiles {
+  const path = join(folder, 'index.html')
+  const isBuilt = existsSync(path)
+  const html = isBuilt ? readFileSync(path, 'utf8') : notBuiltPage('console', '/')
+  const pages = new Map<string, PageFile>()
+  const page = (currency: string): PageFile => {
+    const setting = `content="${currency}" data-decimals="${decimalsOf(currency)}"`
+    const file = pages.get(currency) ?? pageFile(HTML_TYPE, html.replace(CURRENCY_SETTING, setting))
+    pages.set(currency, file)
+    return file
+  }
+  return { page, assets: isBuilt ? readAssets(join(folder, CONSOLE_ASSETS)) : [] }
 }
 
 function readAssets(folder: string): Asset[] {

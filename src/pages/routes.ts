@@ -26,8 +26,13 @@ import {
   REFERENCE_HEADERS,
 } from '../http/security-headers.ts'
 import { rejectUnknownRoutes } from '../http/unknown-routes.ts'
+import type { CurrentSettings } from '../store/settings/current-settings.ts'
 
-export async function pageRoutes(app: FastifyInstance, limits: PageLimits, currency: string): Promise<void> {
+export async function pageRoutes(
+  app: FastifyInstance,
+  limits: PageLimits,
+  settings: CurrentSettings,
+): Promise<void> {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(PAGE_HEADERS)
     done()
@@ -38,11 +43,11 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits, curre
   const serve = (
     address: string,
     cacheControl: string,
-    file: () => PageFile,
+    file: () => PageFile | Promise<PageFile>,
     headers: Record<string, string> = {},
   ) =>
-    app.get(address, { schema: { hide: true } }, (request, reply) =>
-      sendFile(request, reply.headers(headers), file(), cacheControl),
+    app.get(address, { schema: { hide: true } }, async (request, reply) =>
+      sendFile(request, reply.headers(headers), await file(), cacheControl),
     )
 
   // openapi.json is generated on the first request, because other routes are registered after this one.
@@ -68,7 +73,8 @@ export async function pageRoutes(app: FastifyInstance, limits: PageLimits, curre
   for (const { address, file } of [STYLE, ICON, START_SCALAR]) serve(address, CACHED_FOREVER, () => file)
   if (scalar !== undefined) serve(scalar.address, CACHED_FOREVER, scalar.file)
 
-  const { page, assets } = consoleFiles(currency)
-  for (const path of CONSOLE_PAGES) serve(path, CACHED_AND_REVALIDATED, () => page, CONSOLE_HEADERS)
+  const { page, assets } = consoleFiles()
+  const consolePage = async () => page(await settings.currency())
+  for (const path of CONSOLE_PAGES) serve(path, CACHED_AND_REVALIDATED, consolePage, CONSOLE_HEADERS)
   for (const { address, file } of assets) serve(address, CACHED_FOREVER, () => file, CONSOLE_HEADERS)
 }

@@ -110,7 +110,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const showErrors = errorSender(options.publicUrl, notFoundPage())
   await app.register((pages) => {
     pages.setErrorHandler(showErrors)
-    return pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS, options.currency)
+    return pageRoutes(pages, options.pageLimits ?? PAGE_LIMITS, options.settings)
   })
   await app.register(
     (auth) => {

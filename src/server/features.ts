@@ -13,7 +13,10 @@ import { ORDERS } from '../store/orders/routes.ts'
 import { PET_CHANGES } from '../store/pet-changes/routes.ts'
 import { PET_EXPORT } from '../store/pet-export/routes.ts'
 import { PETS } from '../store/pets/routes.ts'
+import { TILL } from '../store/till/routes.ts'
 import { PROFILES } from '../store/profiles/routes.ts'
+import { SETTINGS } from '../store/settings/routes.ts'
+import { HEALTH } from './health/routes.ts'
 
 const FEATURES = [
   PETS,
@@ -23,12 +26,15 @@ const FEATURES = [
   PROFILES,
   CATEGORIES,
   ORDERS,
+  TILL,
   INVENTORY,
   FIGURES,
+  SETTINGS,
   EVENTS,
   WEBHOOKS,
   DELIVERIES,
   API_KEYS,
+  HEALTH,
 ]
 
 type AddOperation = (typeof FEATURES)[number]['operations'][number]

@@ -34,19 +34,26 @@ The \`x-scope\` of an operation contains the scopes that it requires, separated 
 \`x-only-with\` lists the parameters and values that it requires, for each of its own values if that differs.
 \`x-required-without\` names the parameter without which it is required. The values in the fields that
 \`x-per-item\` lists are checked for each item: a fault is the \`error\` in the result of the item. No two items have the same value of a field with
-\`x-unique\`.`
+\`x-unique\`. A time with \`x-within-minutes\` must be in the future, and at most this many minutes from now. While money is open,
+the value of a field with \`x-needs-no-open-money\` cannot change.`
 
 const TAGS = [
   { name: 'pets', description: 'The pets of the catalogue, their profiles and their history.' },
   { name: 'categories', description: 'The categories of pets.' },
   {
+    name: 'till',
+    description:
+      'Money: the ledger of sales, deposits and refunds, totals of the days of the shop, and closings. Entries are never changed.',
+  },
+  {
     name: 'store',
     description:
-      'Orders, inventory and figures. An open order holds a pet; completing the order sells the pet.',
+      'Orders, inventory, figures and the settings of the shop. An open order holds a pet; completing the order sells the pet.',
   },
   { name: 'events', description: 'Every change to pets and orders, in one ordered feed.' },
   { name: 'webhooks', description: 'URLs to which the service sends events.' },
   { name: 'api-keys', description: 'API keys and their scopes.' },
+  { name: 'health', description: 'What an administrator has to look at.' },
 ]
 
 export async function describeInterface(app: FastifyInstance, publicUrl: string): Promise<void> {

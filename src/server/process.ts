@@ -17,7 +17,9 @@ import { trackHolds } from '../store/holds/sweep.ts'
 import { openPetExports } from '../store/pet-export/exports.ts'
 import { openPetTable } from '../store/pets/table.ts'
 import { REMOVALS } from '../store/pets/deprecation.ts'
-import { describeOtherCurrencies, findOtherCurrencies } from '../store/profiles/other-currencies.ts'
+import { openSettings } from '../store/settings/current-settings.ts'
+import { describeOtherVariables } from '../store/settings/initial-settings.ts'
+import { findSettings } from '../store/settings/queries.ts'
 import { limitedWarning } from '../telemetry/limited-warning.ts'
 import { type Log, openLog } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -82,17 +84,17 @@ export async function runService(config: Config, { isBatching = true } = {}): Pr
   if (current && !state.isDraining) state.readiness = { ready: true, reason: 'the schema is current' }
   // If one of them fails, its background job retries.
   if (current) await Promise.allSettled(measuring.map(({ work }) => work()))
-  if (current) await warnOfOtherCurrencies(db, config.CURRENCY, log)
+  if (current) await warnOfOtherSettings(db, config, log)
 }
 
-async function warnOfOtherCurrencies(db: Db, currency: string, log: Log): Promise<void> {
+/** A stored value wins over a variable that was changed after the first migration. */
+async function warnOfOtherSettings(db: Db, config: Config, log: Log): Promise<void> {
   try {
-    const others = await findOtherCurrencies(db, currency)
-    if (others.length === 0) return
-    const { message, remedy } = describeOtherCurrencies(others, currency)
-    log.warn({ others, remedy }, message)
+    for (const { message, remedy } of describeOtherVariables(await findSettings(db), config)) {
+      log.warn({ remedy }, message)
+    }
   } catch (err) {
-    log.warn({ err }, 'the currencies of the stored prices could not be checked')
+    log.warn({ err }, 'the stored settings could not be compared with the variables')
   }
 }
 
@@ -171,7 +173,7 @@ function appOptions(config: Config, log: Log, services: Services, state: Process
     eventStreams: services.eventStreams,
     petExports: openPetExports(services.keys),
     holdMinutes: config.HOLD_MINUTES,
-    currency: config.CURRENCY,
+    settings: openSettings(db),
     environment: config.PETSTORE_ENV,
     rateLimitPerSecond: config.RATE_LIMIT_PER_SECOND,
     corsOrigins: config.CORS_ORIGINS,

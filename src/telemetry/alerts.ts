@@ -240,6 +240,12 @@ export const ALERT_NAMES = Object.keys(ALERTS) as AlertName[]
 
 export const alertOf = (name: AlertName): Alert => ALERTS[name]
 
+/** Whether a value meets the condition. An alert without a limit has values only while its condition is true. */
+export function isBeyond(alert: AlertName, value: number): boolean {
+  const { limit, isLowBad } = alertOf(alert)
+  return limit === undefined || (isLowBad ? value < limit : value > limit)
+}
+
 /** The anchor of a heading, by the rules of GitHub. */
 export function anchorOf(heading: string): string {
   return heading

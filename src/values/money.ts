@@ -28,6 +28,26 @@ export function isAmount(text: string, currency: string): boolean {
   return whole.length <= INTEGER_DIGITS_MAX && decimals.length === decimalsOf(currency)
 }
 
+/** An amount in the smallest units of its currency, for sums and comparisons. `text` has its decimal places or fewer. */
+export function toUnits(text: string, currency: string): bigint {
+  const [whole = '', decimals = ''] = text.split('.')
+  return BigInt(whole + decimals.padEnd(decimalsOf(currency), '0'))
+}
+
+/** The amount of these units, with the decimal places of the currency. */
+export function toAmount(units: bigint, currency: string): string {
+  const decimals = decimalsOf(currency)
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const amount = decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`
+  return units < 0n ? `-${amount}` : amount
+}
+
+/** A sum as PostgreSQL writes it, with the decimal places of the currency. The sum of no rows has none. */
+export function withDecimals(text: string, currency: string): string {
+  return toAmount(toUnits(text, currency), currency)
+}
+
 function of(decimals: number, currencies: string): Record<string, number> {
   return Object.fromEntries(currencies.split(' ').map((currency) => [currency, decimals]))
 }

@@ -1,7 +1,8 @@
-// /v1/api-keys: creating, listing, rotating and revoking keys, and what a key can read about itself.
+// /v1/api-keys: creating, listing, renaming, rotating and revoking keys, and what a key can read about itself.
 import { describe, expect, test } from 'vitest'
 import { apiKeyVerifier } from '../../src/access/api-keys/api-keys.ts'
 import { SCOPES } from '../../src/contract/scopes.ts'
+import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import {
   cursorOf,
   NOT_IDS,
@@ -17,6 +18,7 @@ import { faultyFields } from '../support/pets.ts'
 
 interface ApiKey {
   id: number
+  actorId: number
   name: string
   kind: string
   scopes: string[]
@@ -58,6 +60,7 @@ describe('creating a key', () => {
     const made = await issue({ scopes, rateLimit: 50, expiresInSeconds: 3_600 })
     expect(made).toEqual({
       id: expect.any(Number),
+      actorId: expect.any(Number),
       name: 'web-shop',
       kind: 'program',
       scopes,
@@ -78,6 +81,7 @@ describe('creating a key', () => {
     const { key, ...facts } = await issue()
     expect(facts).toEqual({
       id: facts.id,
+      actorId: facts.actorId,
       name: 'web-shop',
       kind: 'program',
       scopes: ['pets:read', 'pets:write'],
@@ -185,7 +189,7 @@ describe('listing keys', () => {
   })
 
   test('rejects invalid limits, kinds and cursors (400)', async () => {
-    for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=', 'kind=', 'kind=person']) {
+    for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=', 'kind=', 'kind=personal']) {
       const { status, body } = await api.get(`/api-keys?${query}`)
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
     }
@@ -194,6 +198,58 @@ describe('listing keys', () => {
       const { status, body } = await api.get(`/api-keys?cursor=${cursor}`)
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } })
     }
+  })
+})
+
+describe('renaming a program', () => {
+  const rename = (id: number | string, name: unknown) =>
+    api.call('PATCH', `/v1/api-keys/${id}`, { body: { name } })
+
+  test('shows the new name with all its keys, and in history, orders and events from before', async () => {
+    const old = await issue({ scopes: SCOPES })
+    const { id: petId } = (await api.post('/pets', { name: 'Rex', categoryId: 1 }, {})).body as { id: number }
+    const placing = {
+      apiKey: old.key,
+      body: { petId },
+      headers: { 'idempotency-key': 'before the new name' },
+    }
+    const placed = (await api.call('POST', '/v1/store/orders', placing)).body as { id: number }
+    const next = (await rotate(old.id)).body as Issued
+    await api.remove(`/api-keys/${old.id}`)
+    const renamed = await rename(old.id, 'Zoë 🐕')
+    expect(renamed).toMatchObject({ status: 200, body: { id: old.id, actorId: old.actorId, name: 'Zoë 🐕' } })
+    expect(renamed.body).not.toHaveProperty('key')
+    clockMs += SECOND_MS
+    expect([(await find(old.id))?.name, (await find(next.id))?.name]).toEqual(['Zoë 🐕', 'Zoë 🐕'])
+    expect((await api.get('/api-keys/self', { apiKey: next.key })).body).toMatchObject({ name: 'Zoë 🐕' })
+    expect((await api.history(petId)).map(({ actor }) => actor)).toEqual(['Zoë 🐕', 'staff'])
+    expect((await api.get(`/store/orders/${placed.id}`)).body).toMatchObject({ placedBy: 'Zoë 🐕' })
+    await sequenceEvents(db)
+    const events = (await api.get('/events?type=order.placed')).body as { order: object; actor: string }[]
+    expect(events.at(-1)).toMatchObject({ actor: 'Zoë 🐕', order: { id: placed.id, placedBy: 'Zoë 🐕' } })
+    // A stored response, too.
+    const replay = await api.call('POST', '/v1/store/orders', { ...placing, apiKey: next.key })
+    expect(replay).toMatchObject({ status: 201, body: { ...placed, placedBy: 'Zoë 🐕' } })
+  })
+
+  test.each([
+    [' ', 'blank'],
+    ['a'.repeat(101), 'too_long'],
+    ['Petstore', 'reserved'],
+    [7, 'wrong_type'],
+    [undefined, 'missing'],
+  ])('rejects the name %j (400)', async (name, code) => {
+    const { id } = await issue()
+    const response = await rename(id, name)
+    expect(response).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_body', details: [{ field: 'name', code }] },
+    })
+    expect((await find(id))?.name).toBe('web-shop')
+  })
+
+  test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the key %s', async (id) => {
+    expect(await rename(id, 'x')).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
   })
 })
 
@@ -214,7 +270,7 @@ describe('rotating a key', () => {
     expect(expiresAt).toBeLessThanOrEqual(after + 60_000)
   })
 
-  test('keeps the owner, so that the successor of a successor replays requests of the first key', async () => {
+  test('keeps the actor, so that the successor of a successor replays requests of the first key', async () => {
     const create = (key: string) =>
       api.call('POST', '/v1/pets', {
         apiKey: key,
@@ -226,7 +282,7 @@ describe('rotating a key', () => {
     const second = (await rotate(old.id)).body as Issued
     const third = (await rotate(second.id)).body as Issued
     const self = (await api.get('/api-keys/self', { apiKey: third.key })).body
-    expect(self).toMatchObject({ id: third.id, ownerId: old.id })
+    expect(self).toMatchObject({ id: third.id, actorId: old.actorId })
     expect(await create(third.key)).toMatchObject({ status: 201, text: first.text })
     expect((await create((await issue()).key)).text).not.toBe(first.text)
   })
@@ -342,7 +398,7 @@ describe('calls of deprecated operations', () => {
       expect(uses).toEqual([
         {
           apiKeyId: often.id,
-          apiKeyName: 'often',
+          actor: 'often',
           operation: 'getPet',
           calls: 7,
           callsLast30Days: 3,
@@ -352,7 +408,7 @@ describe('calls of deprecated operations', () => {
         },
         {
           apiKeyId: rarely.id,
-          apiKeyName: 'rarely',
+          actor: 'rarely',
           operation: 'getPet',
           calls: 1002,
           callsLast30Days: 2,
@@ -362,7 +418,7 @@ describe('calls of deprecated operations', () => {
         },
         {
           apiKeyId: often.id,
-          apiKeyName: 'often',
+          actor: 'often',
           operation: 'getDog',
           calls: 1,
           callsLast30Days: 1,
@@ -381,26 +437,15 @@ describe('calls of deprecated operations', () => {
 
 describe('GET /v1/api-keys/self', () => {
   test.each(SCOPES)('returns the id, name and scopes of a key that has only the scope %s', async (scope) => {
-    const { id, key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
+    const { id, actorId, key } = await issue({ name: 'Zoë 🐕', scopes: [scope] })
     const { status, body } = await api.get('/api-keys/self', { apiKey: key })
     expect(status).toBe(200)
-    expect(body).toEqual({ id, ownerId: id, name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
+    expect(body).toEqual({ id, actorId, name: 'Zoë 🐕', kind: 'program', scopes: [scope] })
   })
 
   test('returns the expiry of the key, but not its rate limit', async () => {
-    const { id, key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
+    const { id, actorId, key, name, scopes, expiresAt } = await issue({ expiresInSeconds: 60, rateLimit: 9 })
     const { body } = await api.get('/api-keys/self', { apiKey: key })
-    expect(body).toEqual({ id, ownerId: id, name, kind: 'program', scopes, expiresAt })
+    expect(body).toEqual({ id, actorId, name, kind: 'program', scopes, expiresAt })
   })
-})
-
-test('a key that got the name of the service before it was reserved works, but cannot be rotated (400)', async () => {
-  const { id, key } = await issue()
-  await api.sql(`update api_keys set name = 'petstore' where id = $1`, [id])
-  expect(await rotate(id)).toMatchObject({
-    status: 400,
-    body: { code: 'invalid_body', details: [{ field: 'name', code: 'reserved' }] },
-  })
-  expect(await find(id)).not.toHaveProperty('expiresAt')
-  expect(await statusWith(key)).toBe(200)
 })

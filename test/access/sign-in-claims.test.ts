@@ -47,7 +47,8 @@ describe('the role', () => {
   test('each role has the scopes of the lower roles', () => {
     expect(ROLE_SCOPES).toEqual({
       viewer: ['pets:read', 'orders:read', 'events:read'],
-      staff: ['pets:read', 'orders:read', 'events:read', 'pets:write', 'orders:write'],
+      cashier: ['pets:read', 'orders:read', 'events:read', 'orders:write'],
+      staff: ['pets:read', 'orders:read', 'events:read', 'orders:write', 'pets:write', 'till:write'],
       admin: [...SCOPES],
     })
   })

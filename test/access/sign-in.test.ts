@@ -22,11 +22,6 @@ import { openTestLog } from '../support/test-log.ts'
 const fixture = await openSignInFixture()
 const clientOf = (apiKey: string) => openTestClient({ origin: fixture.origin, apiKey })
 const admin = clientOf((await issueApiKey(fixture.db, { name: 'operator', scopes: ['admin'] })).text)
-const keyRows = (name: string) =>
-  fixture.sql<{ id: string; subject: string | null; name: string }>(
-    'select id, subject, name from api_keys where name = $1 order by id',
-    [name],
-  )
 
 interface Listed {
   id: number
@@ -51,7 +46,7 @@ describe('signing in', () => {
     const issued = await signIn(fixture, subject)
     expect(issued).toEqual({
       id: expect.any(Number),
-      ownerId: expect.any(Number),
+      actorId: expect.any(Number),
       key: expect.stringMatching(/^petstore_live_\w{49}$/),
       name,
       role,
@@ -63,8 +58,8 @@ describe('signing in', () => {
     expect(hours).toBeGreaterThan(11.9)
     expect(hours).toBeLessThanOrEqual(12)
     const { body } = await clientOf(issued.key).get('/api-keys/self')
-    const { id, ownerId, scopes, expiresAt } = issued
-    expect(body).toEqual({ id, ownerId, name, kind: 'personal', scopes, expiresAt })
+    const { id, actorId, scopes, expiresAt } = issued
+    expect(body).toEqual({ id, actorId, name, kind: 'person', scopes, expiresAt })
     expect((await clientOf(issued.key).get('/api-keys')).status).toBe(role === 'admin' ? 200 : 403)
   })
 
@@ -73,14 +68,18 @@ describe('signing in', () => {
     const large = await openSignInFixture({
       app: { log: openTestLog('info', (line) => void lines.push(line)) },
     })
-    const id = String(2n ** 53n + 1n)
-    await large.sql(`alter sequence api_keys_id_seq restart with ${id}`)
+    const [id, actorId] = [2n ** 53n + 1n, 2n ** 53n + 3n]
+    await large.sql(
+      `alter sequence api_keys_id_seq restart with ${id}; alter sequence actors_id_seq restart with ${actorId}`,
+    )
     const browser = openBrowser()
     await finishAt(large, browser, await returnAddress(large, browser, 'sam'))
     expect(await (await fetchKey(large, browser)).text()).toMatch(
-      new RegExp(`^\\{"id":${id},"ownerId":${id},`),
+      new RegExp(`^\\{"id":${id},"actorId":${actorId},`),
     )
-    expect(lines.find((line) => line.includes('"signed in"'))).toContain(`"apiKeyId":${id},`)
+    expect(lines.find((line) => line.includes('"signed in"'))).toContain(
+      `"apiKeyId":${id},"actorId":${actorId},`,
+    )
   })
 
   test('the page continues where it began', async () => {
@@ -122,20 +121,17 @@ describe('a personal key', () => {
     const order = (await sam.post('/store/orders', { petId: id })).body as { id: number; placedBy: string }
     expect(order.placedBy).toBe('Sam Staff')
     const { body } = await sam.get(`/pets/${id}/history`)
-    expect((body as { apiKeyName: string }[]).map(({ apiKeyName }) => apiKeyName)).toEqual([
-      'Sam Staff',
-      'Sam Staff',
-    ])
+    expect((body as { actor: string }[]).map(({ actor }) => actor)).toEqual(['Sam Staff', 'Sam Staff'])
   })
 
-  test('of a person who signs in again has the same owner, so that a retry is replayed', async () => {
+  test('of a person who signs in again has the same actor, so that a retry is replayed', async () => {
     const [first, again, other] = [
       await signIn(fixture, 'sam'),
       await signIn(fixture, 'sam'),
       await signIn(fixture, 'ada'),
     ]
-    expect(again.ownerId).toBe(first.ownerId)
-    expect((await clientOf(again.key).get('/api-keys/self')).body).toMatchObject({ ownerId: first.ownerId })
+    expect(again.actorId).toBe(first.actorId)
+    expect((await clientOf(again.key).get('/api-keys/self')).body).toMatchObject({ actorId: first.actorId })
     const body = { changes: [{ create: { name: 'Biscuit', categoryId: 1 } }] }
     const send = ({ key }: { key: string }) =>
       clientOf(key).post('/pet-changes', body, { 'idempotency-key': 'batch 1 of a file' })
@@ -144,7 +140,7 @@ describe('a personal key', () => {
     const retry = await send(again)
     expect(retry.headers.get('idempotency-replayed')).toBe('true')
     expect(retry.text).toBe(sent.text)
-    // Another person is another owner.
+    // Another person is another actor.
     const own = await send(other)
     expect(own.headers.get('idempotency-replayed')).toBeNull()
     expect(own.text).not.toBe(sent.text)
@@ -156,8 +152,8 @@ describe('a personal key', () => {
     await signIn(fixture, 'vera')
     const added = (await listed()).filter(({ id }) => !before.has(id))
     expect(added.map(({ name, kind }) => [name, kind])).toEqual([
-      ['Vera Viewer', 'personal'],
-      ['Vera Viewer', 'personal'],
+      ['Vera Viewer', 'person'],
+      ['Vera Viewer', 'person'],
     ])
     const [first, second] = added as [Listed, Listed]
     expect((await admin.call('DELETE', `/v1/api-keys/${first.id}`)).status).toBe(204)
@@ -170,16 +166,21 @@ describe('a personal key', () => {
     expect((await listed()).find(({ id }) => id === Number(program.id))).toMatchObject({ kind: 'program' })
   })
 
-  test('kind=personal lists who is signed in, with the role and without the key text', async () => {
+  test('kind=person lists who is signed in, with the role and without the key text', async () => {
     for (const subject of ['vera', 'sam', 'ada']) await signIn(fixture, subject)
-    const { body, text } = await admin.get('/api-keys?kind=personal&limit=3')
+    const { body, text } = await admin.get('/api-keys?kind=person&limit=3')
     const expected = [
       { name: 'Ada Admin', role: 'admin', scopes: ROLE_SCOPES.admin },
       { name: 'Sam Staff', role: 'staff', scopes: ROLE_SCOPES.staff },
       { name: 'Vera Viewer', role: 'viewer', scopes: ROLE_SCOPES.viewer },
     ]
-    const others = { id: expect.any(Number), createdAt: expect.any(String), expiresAt: expect.any(String) }
-    expect(body).toEqual(expected.map((person) => ({ ...person, ...others, kind: 'personal' })))
+    const others = {
+      id: expect.any(Number),
+      actorId: expect.any(Number),
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+    }
+    expect(body).toEqual(expected.map((person) => ({ ...person, ...others, kind: 'person' })))
     expect(text).not.toMatch(/petstore_live_|hash|subject|"key"/)
   })
 
@@ -197,7 +198,7 @@ describe('a personal key', () => {
     await signIn(fixture, 'sam')
     const idsOf = (apiKeys: Listed[]) => apiKeys.map(({ id }) => id)
     const all = await listed()
-    for (const kind of ['personal', 'program']) {
+    for (const kind of ['person', 'program']) {
       const pages = await walkPages<Listed>(admin, `/api-keys?kind=${kind}&limit=2`)
       expect(idsOf(pages.flat())).toEqual(idsOf(all.filter((key) => key.kind === kind)))
     }
@@ -215,6 +216,25 @@ describe('a personal key', () => {
     expect(await apiKeyVerifier(fixture.db, 'production')(key)).toBeUndefined()
   })
 
+  test('has the name of the newest sign-in, also in what the person did before', async () => {
+    const { key, actorId } = await signIn(fixture, 'sam')
+    await fixture.sql(`update actors set name = 'Sam before' where id = $1`, [actorId])
+    const sam = clientOf(key)
+    const { id } = (await sam.post('/pets', { name: 'Biscuit', categoryId: 1 })).body as { id: number }
+    const actorsOf = async () =>
+      ((await sam.get(`/pets/${id}/history`)).body as { actor: string }[]).map(({ actor }) => actor)
+    expect(await actorsOf()).toEqual(['Sam before'])
+    await signIn(fixture, 'sam')
+    expect(await actorsOf()).toEqual(['Sam Staff'])
+  })
+
+  test('cannot be renamed, because the next sign-in would undo it (404)', async () => {
+    const { id } = await signIn(fixture, 'sam')
+    const renamed = await admin.call('PATCH', `/v1/api-keys/${id}`, { body: { name: 'Samuel' } })
+    expect(renamed).toMatchObject({ status: 404, body: { code: 'api_key_not_found' } })
+    expect((await listed()).find((key) => key.id === id)?.name).toBe('Sam Staff')
+  })
+
   test('cannot be rotated, because an administrator would get a key in the name of the person (404)', async () => {
     await signIn(fixture, 'sam')
     const key = (await listed()).find(({ name }) => name === 'Sam Staff')
@@ -222,7 +242,9 @@ describe('a personal key', () => {
   })
 
   test('a person has at most 10 valid keys: another sign-in revokes the oldest', async () => {
-    await fixture.sql(`update api_keys set revoked_at = now() where name = 'Ada Admin'`)
+    await fixture.sql(
+      `update api_keys set revoked_at = now() from actors where actors.id = actor_id and name = 'Ada Admin'`,
+    )
     const keys: string[] = []
     for (let count = 0; count < 11; count += 1) keys.push((await signIn(fixture, 'ada')).key)
     const verify = apiKeyVerifier(fixture.db, 'production')
@@ -242,43 +264,46 @@ describe('the purge', () => {
     expect(await fixture.sql('select name from finished_sign_ins')).toEqual([{ name: 'in time' }])
   })
 
-  test('forgets the person 30 days after a key ended, and keeps the name in history and orders', async () => {
-    await fixture.sql(`update api_keys set name = 'Sam before' where name = 'Sam Staff'`)
-    const sam = clientOf((await signIn(fixture, 'sam')).key)
+  test('deletes a personal key 30 days after it ended, and keeps the person in history and orders', async () => {
+    const { key, actorId } = await signIn(fixture, 'sam')
+    const sam = clientOf(key)
     const { id } = (await sam.post('/pets', { name: 'Rex', categoryId: 1 })).body as { id: number }
     const order = (await sam.post('/store/orders', { petId: id })).body as { id: number }
+    const keysLeft = async () =>
+      (await fixture.sql('select id from api_keys where actor_id = $1', [actorId])).length
     const endAt = (interval: string) =>
-      fixture.sql(`update api_keys set expires_at = now() - $1::interval where name = 'Sam Staff'`, [
+      fixture.sql('update api_keys set expires_at = now() - $2::interval where actor_id = $1', [
+        actorId,
         interval,
       ])
+    const keys = await keysLeft()
+    await fixture.sql(
+      `insert into deprecated_calls (api_key_id, operation, day, calls)
+        select id, 'getPet', now(), 1 from api_keys where actor_id = $1`,
+      [actorId],
+    )
     await endAt('29 days')
     await purgeSignIns(fixture.db)
-    expect(await keyRows('Sam Staff')).toMatchObject([{ subject: 'sam' }])
+    expect(await keysLeft()).toBe(keys)
     await endAt('31 days')
     await purgeSignIns(fixture.db)
-    expect(await keyRows('Sam Staff')).toMatchObject([{ subject: null }])
+    expect(await keysLeft()).toBe(0)
+    expect(await fixture.sql('select from deprecated_calls')).toEqual([])
 
     const reader = clientOf((await issueApiKey(fixture.db, { scopes: ['pets:read', 'orders:read'] })).text)
     const { body } = await reader.get(`/pets/${id}/history`)
-    expect((body as { apiKeyName: string }[]).at(-1)?.apiKeyName).toBe('Sam Staff')
+    expect((body as { actor: string }[]).at(-1)?.actor).toBe('Sam Staff')
     expect((await reader.get(`/store/orders/${order.id}`)).body).toMatchObject({ placedBy: 'Sam Staff' })
+    expect((await signIn(fixture, 'sam')).actorId).toBe(actorId)
   })
 
-  test('lists do not read purged keys', async () => {
-    await fixture.sql(
-      `insert into api_keys (kind, hash, name, scopes, expires_at)
-        select 'personal', sha256(n::text::bytea), 'purged', '{pets:read}', now() - interval '1 year'
-        from generate_series(1, 20000) as n`,
-    )
-    await fixture.sql('analyze api_keys')
-    const plan = await fixture.sql<{ 'QUERY PLAN': string }>(
-      `explain select id from api_keys where id < 9223372036854775807
-        and (kind = 'program' or subject is not null)
-        and (kind = 'program' or (revoked_at is null and expires_at > now()))
-        order by id desc limit 20`,
-    )
-    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('using api_keys_listed')
-    expect((await listed()).filter(({ name }) => name === 'purged')).toEqual([])
+  test('keeps the keys of programs', async () => {
+    const program = await issueApiKey(fixture.db, { name: 'ended long ago' })
+    await fixture.sql(`update api_keys set expires_at = now() - interval '1 year' where id = $1`, [
+      program.id,
+    ])
+    await purgeSignIns(fixture.db)
+    expect((await listed()).find(({ id }) => id === Number(program.id))).toBeDefined()
   })
 })
 

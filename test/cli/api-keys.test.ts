@@ -33,7 +33,7 @@ test('list --json prints every field of a key except the key text', async () => 
   const all = await list()
   const listed = all.find(({ name }) => name === 'partner')
   const fields = Object.keys(listed ?? {}).join(' ')
-  expect(fields).toBe('id name kind scopes createdAt lastUsedAt expiresAt revokedAt')
+  expect(fields).toBe('id actorId name kind scopes createdAt lastUsedAt expiresAt revokedAt')
   expect(listed).toMatchObject({ scopes: ['pets:read', 'orders:read'], lastUsedAt: null, revokedAt: null })
   const lifetime = Date.parse(String(listed?.['expiresAt'])) - Date.parse(String(listed?.['createdAt']))
   expect(lifetime).toBe(90 * 86_400_000)
@@ -101,6 +101,8 @@ test.each([
   [['create'], "required option '--name <name>'"],
   [['revoke', '999999'], 'No valid key has the id 999999'],
   [['rotate', '999999'], 'No valid key has the id 999999'],
+  [['rename', '999999', '--name', 'x'], 'No key of a program has the id 999999'],
+  [['rename', '999999', '--name', 'Petstore'], 'stands for the service itself'],
   [['create', '--name', ''], '1 to 100 characters'],
   [['create', '--name', '🐕'.repeat(101)], '1 to 100 characters'],
   [['create', '--name', 'Petstore'], 'stands for the service itself'],
@@ -153,7 +155,7 @@ test('rotate creates a successor with the same scopes; the old key works until t
   const rows = await sql(
     DATABASE_URL,
     `select scopes, rate_limit, round(extract(epoch from expires_at - now()) / 3600)::int as hours_left
-      from api_keys where name = 'rotating' order by id`,
+      from api_keys join actors on actors.id = actor_id where name = 'rotating' order by api_keys.id`,
   )
   expect(rows).toEqual([
     { scopes: ['pets:read'], rate_limit: 7, hours_left: 2 },
@@ -166,14 +168,12 @@ test('rotate creates a successor with the same scopes; the old key works until t
   }
 })
 
-test('rotate rejects a key with the reserved name of the service, and says what to do', async () => {
-  await create('--name', 'older')
-  const id = Number((await list()).find(({ name }) => name === 'older')?.['id'])
-  await sql(DATABASE_URL, `update api_keys set name = 'petstore' where id = $1`, [id])
-  const { code, stdout, stderr } = await runInProcess(['api-keys', 'rotate', String(id)], environment)
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain('Create a key with another name')
-  expect(stderr).not.toContain('doctor')
+test('rename renames the program of a key, and tells its new name', async () => {
+  const { id } = await issueApiKey(db, { name: 'before' })
+  const renamed = await runInProcess(['api-keys', 'rename', String(id), '--name', 'after'], environment)
+  expect(renamed).toMatchObject({ code: 0, stdout: '' })
+  expect(renamed.stderr).toBe(`The program of key ${id} is now called after.\n`)
+  expect((await list()).find((key) => Number(key['id']) === Number(id))).toMatchObject({ name: 'after' })
 })
 
 test('the service saves when a key was last used, at the latest when it stops', async () => {

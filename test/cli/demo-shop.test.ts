@@ -156,7 +156,7 @@ test('has three API keys: one is unused, one expires soon, one calls a deprecate
   expect(named('label-printer')?.['lastUsedAt']).toBeUndefined()
   expect(Date.parse(named('till')?.['expiresAt'] ?? '') - Date.now()).toBeLessThan(7 * 24 * HOUR_MS)
   const calls = (await api.get('/api-keys/deprecated-calls')).body
-  expect(calls).toMatchObject([{ apiKeyName: 'web-shop', operation: 'getPet' }])
+  expect(calls).toMatchObject([{ actor: 'web-shop', operation: 'getPet' }])
 })
 
 test('has two webhooks with a past, one of which fails; both stay on this host', async () => {

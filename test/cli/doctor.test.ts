@@ -39,13 +39,13 @@ const valid = await createDurableDatabase()
 test('reports ok for every check of a valid installation and exits with 0', async () => {
   await sql(
     valid,
-    `insert into restore_checks (is_proven, duration_ms, message) values (true, 1000, '10 checks done')`,
+    `insert into restore_checks (is_proven, duration_ms, message) values (true, 1000, '11 checks done')`,
   )
   const { code, found } = await examine({ DATABASE_URL: valid }, petstore)
   expect(code).toBe(0)
   const checks = found.map(({ check }) => check).join(' ')
   expect(checks).toBe(
-    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits currency webhooks events holds api-keys deprecations restores clock',
+    'configuration database pooler encryption schema privileges roles owners collations connections planner replication archiving waits settings webhooks events holds api-keys deprecations restores clock',
   )
   expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
 })
@@ -88,16 +88,32 @@ test('warns about prices in another currency of pets that are not sold, and says
     `insert into pets (name, category_id, status) values ('Rex', 1, 'sold'), ('Ida', 1, 'available')`,
   )
   const setPrice = (id: number) =>
-    sql(databaseUrl, `insert into pet_profiles (pet_id, price, currency) values ($1, 129.00, 'EUR')`, [id])
-  const examined = (CURRENCY: string) => examineFor('currency', { DATABASE_URL: databaseUrl, CURRENCY })
+    sql(databaseUrl, `insert into pet_profiles (pet_id, price, currency) values ($1, 129.00, 'USD')`, [id])
+  const examined = () => examineFor('settings', { DATABASE_URL: databaseUrl })
   await setPrice(1)
-  expect(await examined('USD')).toMatchObject({ state: 'ok', message: 'prices are in USD' })
+  expect(await examined()).toMatchObject({
+    state: 'ok',
+    message: 'prices are in EUR, and days begin in Europe/Berlin',
+  })
   await setPrice(2)
-  expect(await examined('EUR')).toMatchObject({ state: 'ok' })
-  expect(await examined('USD')).toMatchObject({
+  expect(await examined()).toMatchObject({
     state: 'warning',
-    message: 'CURRENCY is USD, but pets have prices in EUR (such as pet 2)',
-    remedy: expect.stringMatching(/^If CURRENCY is wrong, set CURRENCY=EUR .* Otherwise set a new price/),
+    message: 'the currency of the shop is EUR, but pets have prices in USD (such as pet 2)',
+    remedy: expect.stringMatching(/^Set a new price/),
+  })
+})
+
+test.each([
+  ['CURRENCY', 'USD', 'EUR'],
+  ['TIME_ZONE', 'Asia/Tokyo', 'Europe/Berlin'],
+])('warns if %s differs from the stored setting, which counts', async (name, given, stored) => {
+  const databaseUrl = await createDurableDatabase()
+  const examined = (value: string) => examineFor('settings', { DATABASE_URL: databaseUrl, [name]: value })
+  expect(await examined(stored)).toMatchObject({ state: 'ok' })
+  expect(await examined(given)).toMatchObject({
+    state: 'warning',
+    message: `${name} is ${given}, but the shop has ${stored}, which counts`,
+    remedy: expect.stringContaining(`Remove it or set ${name}=${stored}`),
   })
 })
 
@@ -330,8 +346,9 @@ test('warns about the key of a program that expires within 7 days, and about a c
   const [expiry, removal] = ['2029-06-01T00:00:00Z', '2030-12-05T00:00:00Z']
   await sql(
     databaseUrl,
-    `insert into api_keys (hash, name, scopes, last_used_at, expires_at)
-      values (sha256('a'), 'shop', '{pets:read}', now(), $1)`,
+    `with shop as (insert into actors (kind, name) values ('program', 'shop') returning id)
+      insert into api_keys (hash, actor_id, scopes, last_used_at, expires_at)
+      select sha256('a'), id, '{pets:read}', now(), $1 from shop`,
     [expiry],
   )
   expect(await warningsAt(before(expiry, 7.1))).toEqual([])
@@ -485,7 +502,7 @@ test("names every text index when the version of the database's collation has ch
   expect(found).toMatchObject({
     state: 'warning',
     message: expect.stringMatching(
-      /^the collation of the database is now .*: deprecated_calls_pkey, idempotency_keys_pkey, imports_pkey$/,
+      /^the collation of the database is now .*: deprecated_calls_pkey, health_reports_pkey, idempotency_keys_pkey, imports_pkey$/,
     ),
   })
   await follow(url.href, found.remedy)

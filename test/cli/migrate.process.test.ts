@@ -45,6 +45,40 @@ test('migrate finishes its work if the reader of its messages closes the pipe', 
   })
 })
 
+const settingsOf = (databaseUrl: string) =>
+  sql(databaseUrl, 'select currency, time_zone as "timeZone" from store_settings')
+
+test('the variables choose the settings of the shop at the first migrate, and never later', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  const migrateWith = (environment: Record<string, string>) =>
+    petstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl), ...environment })
+  expect(await migrateWith({ CURRENCY: 'JPY', TIME_ZONE: 'Asia/Tokyo' })).toMatchObject({ code: 0 })
+  expect(await settingsOf(databaseUrl)).toEqual([{ currency: 'JPY', timeZone: 'Asia/Tokyo' }])
+  expect(await migrateWith({ CURRENCY: 'USD', TIME_ZONE: 'UTC' })).toMatchObject({ code: 0 })
+  expect(await settingsOf(databaseUrl)).toEqual([{ currency: 'JPY', timeZone: 'Asia/Tokyo' }])
+})
+
+test.each([
+  ['that of the host', 'America/Santiago', 'America/Santiago'],
+  ['UTC if PostgreSQL does not know that of the host', 'Mars/Olympus', 'UTC'],
+])('without variables, a shop has EUR, and as its time zone %s', async (_, TZ, timeZone) => {
+  const databaseUrl = await createTestDatabase('empty')
+  expect(await petstore(['migrate'], { DATABASE_URL: asOwner(databaseUrl), TZ })).toMatchObject({ code: 0 })
+  expect(await settingsOf(databaseUrl)).toEqual([{ currency: 'EUR', timeZone }])
+})
+
+test('migrate rejects a TIME_ZONE that PostgreSQL does not know, and says what to do', async () => {
+  const databaseUrl = await createTestDatabase('empty')
+  // Node ignores the case of names.
+  const environment = { DATABASE_URL: asOwner(databaseUrl), TIME_ZONE: 'europe/berlin' }
+  expect(await petstore(['migrate'], environment)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      'TIME_ZONE is europe/berlin, a name that PostgreSQL does not know. Set another one',
+    ),
+  })
+})
+
 test('the former version can use the tables of each migration at once, before the others have run', async () => {
   const databaseUrl = await createTestDatabase()
   // The build of the index waits for every earlier snapshot.

@@ -37,11 +37,38 @@ test('place prints only the id, get shows the order, complete sells the pet', as
     /^The pet is not available: it is pending\.\n\(pet_not_available, request \S+\)\n$/,
   )
 
-  const sold = await run('orders', 'complete', id)
-  const { closedAt } = (await json('orders', 'complete', id)) as Order
+  const sold = await run('orders', 'complete', id, '--note', 'Ms Okafor')
+  const { closedAt, note: buyer } = (await json('orders', 'complete', id)) as Order
+  expect(buyer).toBe('Ms Okafor')
   expect(sold).toMatchObject({ code: 0, stdout: '' })
   expect(sold.stderr).toBe(`Order ${id} is completed: pet ${pet.id} was sold at ${minute(closedAt)}.\n`)
   expect((await api.findPet(pet.id))?.status).toBe('sold')
+})
+
+test('update changes the note and the end of a hold, and shows the order', async () => {
+  const { id } = await api.hold({ note: 'Ms Okafor' })
+  const at = new Date(Date.now() + 3 * 3_600_000).toISOString()
+  const changed = await run('orders', 'update', String(id), '--note', 'Mr Lind', '--expires-at', at)
+  const order = (await json('orders', 'get', String(id))) as Order
+  expect(order).toMatchObject({ note: 'Mr Lind', expiresAt: at })
+  expect(changed).toMatchObject({ code: 0, stderr: '' })
+  expect(cellsOf(changed.stdout)).toEqual([HEADS, rowOf(order)])
+
+  const before = Date.now()
+  const longer = (await json('orders', 'update', String(id), '--clear-note', '--hold-minutes', '30')) as Order
+  expect(longer).not.toHaveProperty('note')
+  const held = Date.parse(longer.expiresAt)
+  expect(held).toBeGreaterThanOrEqual(before + 30 * MINUTE_MS)
+  expect(held).toBeLessThanOrEqual(Date.now() + 30 * MINUTE_MS)
+})
+
+test.each([
+  [[], 'give at least one of --note, --clear-note, --expires-at and --hold-minutes'],
+  [['--note', 'x', '--clear-note'], "option '--clear-note' cannot be used with option '--note <text>'"],
+  [['--expires-at', '2026-11-15T12:00:00Z', '--hold-minutes', '5'], 'cannot be used with option'],
+])('update rejects the options %j', async (options, message) => {
+  const { code, stderr } = await run('orders', 'update', '7', ...options)
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
 })
 
 test('cancel releases the pet; complete fails for a cancelled order, and get for an unknown one', async () => {

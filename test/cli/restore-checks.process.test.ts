@@ -52,7 +52,7 @@ test('verify --record records a database without faults as proven, with its newe
     backup: LABEL,
     recovered_to: new Date('2026-11-16T02:03:04Z'),
     is_proven: true,
-    message: '10 checks done',
+    message: '13 checks done',
   })
   expect(Number(check?.['duration_ms'])).toBeGreaterThanOrEqual(3_600_000)
   expect(Number(check?.['duration_ms'])).toBeLessThanOrEqual(Date.now() - Date.parse(hourAgo))

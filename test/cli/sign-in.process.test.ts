@@ -64,8 +64,11 @@ test('signs a person in with the settings of the environment; the log names no p
   }
 
   const { stdout } = await runInProcess(['api-keys', 'list'], { DATABASE_URL: databaseUrl })
-  expect(stdout).toMatch(/Sam Staff +personal +pets:read,/)
-  await sql(databaseUrl, `update api_keys set revoked_at = now() where kind = 'personal'`)
+  expect(stdout).toMatch(/Sam Staff +person +pets:read,/)
+  await sql(
+    databaseUrl,
+    `update api_keys set revoked_at = now() from actors where actors.id = actor_id and kind = 'person'`,
+  )
   const listed = (args: string[]) =>
     runInProcess(['api-keys', 'list', ...args], { DATABASE_URL: databaseUrl })
   expect((await listed([])).stdout).not.toContain('Sam Staff')

@@ -74,7 +74,9 @@ test('the help of every command has examples; the help of commands for users nam
     const help = helpOf(command)
     expect(help, name).toMatch(/\nExamples?:\n {2}/)
     expect(help, name).toContain(`petstore ${name}`)
-    const isForUsers = /^(?:pets|categories|orders|inventory|webhooks|events tail|mcp)/.test(name)
+    const isForUsers = /^(?:pets|categories|orders|settings|till|inventory|webhooks|events tail|mcp)/.test(
+      name,
+    )
     expect(help.includes('Set the API key in PETSTORE_API_KEY'), name).toBe(isForUsers)
   }
 })
@@ -155,9 +157,39 @@ test('the commands for users have an option for every parameter and field of the
   expect(optionsOf('pets update')).toEqual([...change, ...common])
   expect(fieldsOf('CategoryName')).toEqual(['name'])
   expect(optionsOf('categories put')).toEqual(['--name', ...common])
-  expect(fieldsOf('NewOrder')).toEqual(['petId', 'holdMinutes', 'note', 'price', 'currency'])
-  const order = ['--hold-minutes', '--note', '--price', '--currency', '--idempotency-key']
-  expect(optionsOf('orders place')).toEqual([...order, ...common])
+  expect(fieldsOf('NewOrder')).toEqual([
+    'petId',
+    'holdMinutes',
+    'note',
+    'price',
+    'currency',
+    'deposit',
+    'method',
+  ])
+  const order = ['--hold-minutes', '--note', '--price', '--currency', '--deposit', '--method']
+  expect(optionsOf('orders place')).toEqual([...order, '--idempotency-key', ...common])
+  const completion = ['note', 'price', 'currency', 'method', 'reason']
+  expect(fieldsOf('OrderCompletion')).toEqual(completion)
+  expect(optionsOf('orders complete')?.toSorted()).toEqual(
+    [...completion.map((field) => `--${field}`), ...common].toSorted(),
+  )
+  expect(parametersOf('/store/entries', 'get')).toEqual(['limit', 'orderId', 'petId', 'from', 'to', 'cursor'])
+  const ofEntries = ['--order', '--pet', '--from', '--to', '--limit', '--all']
+  expect(optionsOf('till entries')).toEqual([...ofEntries, ...common])
+  expect(parametersOf('/store/totals', 'get')).toEqual(['from', 'to', 'by'])
+  expect(optionsOf('till totals')).toEqual(['--from', '--to', '--by', ...common])
+  const payment = ['--currency', '--method', '--reason']
+  expect(fieldsOf('OrderCorrection')).toEqual(['price', 'currency', 'method', 'reason'])
+  expect(optionsOf('till correct')).toEqual([...payment, ...common])
+  expect(fieldsOf('OrderRefund')).toEqual(['amount', 'currency', 'takeBack', 'method', 'reason'])
+  const back = ['--take-back', '--without-pet']
+  expect(optionsOf('till refund')).toEqual([...back, ...payment, '--idempotency-key', ...common])
+  expect(fieldsOf('DepositSettlement')).toEqual(['refund', 'currency', 'method', 'reason'])
+  expect(optionsOf('till settle')).toEqual([...payment, '--idempotency-key', ...common])
+  expect(fieldsOf('CashMovement')).toEqual(['direction', 'amount', 'currency', 'note'])
+  expect(optionsOf('till cash')).toEqual(['--note', '--currency', '--idempotency-key', ...common])
+  expect(fieldsOf('NewClosing')).toEqual(['day', 'counted', 'kept', 'note', 'currency'])
+  expect(optionsOf('till close')).toEqual(['--counted', '--kept', '--note', '--currency', ...common])
   expect(fieldsOf('NewWebhook')).toEqual(['url', 'description', 'types'])
   expect(optionsOf('webhooks create')).toEqual(['--type', '--description', ...common])
   // `enabled` has commands of its own.

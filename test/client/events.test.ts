@@ -62,7 +62,7 @@ test('lists pages of events, each with the position of the next one', async () =
       type: 'pet.created',
       petId: id,
       pet: { id, name: 'Biscuit', categoryId: '9223372036854775807' },
-      apiKeyName: 'mirror',
+      actor: 'mirror',
     },
   ])
   const second = await store.events.list({ after: first.next, type: ['pet.updated', 'pet.deleted'] })
@@ -73,7 +73,7 @@ test('lists pages of events, each with the position of the next one', async () =
 test('follows changes of pets and orders, from the newest event', async () => {
   const starting = Promise.withResolvers<void>()
   const events = store.events.follow({ after: 'latest', onPosition: () => starting.resolve() })
-  const taking = take(events, 6)
+  const taking = take(events, 7)
   await starting.promise
   const { id } = await store.pets.create({ name: 'Biscuit', categoryId: 1 })
   const order = await store.orders.place({ petId: id, note: 'Ms Okafor' })
@@ -85,6 +85,7 @@ test('follows changes of pets and orders, from the newest event', async () => {
     `pet.updated ${id}`,
     `order.placed ${id}`,
     `order.completed ${id}`,
+    `order.entry_added ${id}`,
     `pet.updated ${id}`,
     `pet.created ${spare.id}`,
   ])
@@ -116,7 +117,7 @@ test('a key without orders:read gets no orders and no actors', async () => {
   await store.pets.create({ name: 'Luna', categoryId: 1 })
   const events = await take(reader.events.follow({ after: start }), 3)
   expect(events.map(({ type }) => type)).toEqual(['pet.created', 'pet.updated', 'pet.created'])
-  expect(events.filter(({ apiKeyName, requestId }) => apiKeyName ?? requestId)).toEqual([])
+  expect(events.filter(({ actor, requestId }) => actor ?? requestId)).toEqual([])
   const wanted = take(reader.events.follow({ type: ['order.placed'] }), 1)
   expect(await errorOf(wanted)).toMatchObject({ code: 'insufficient_scope', status: 403 })
 })

@@ -1,7 +1,7 @@
 // Each operation through the client, against the real service.
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../src/data/demo/cluster.ts'
 import { sequenceEvents } from '../../src/events/feed/sequencer.ts'
 import { collect, errorOf, openClientFixture } from '../support/client-fixture.ts'
@@ -33,7 +33,7 @@ test('calls operations of openapi.json and no others', async () => {
     return fetch(url, init)
   }
   const watched = open({ fetch: watchedFetch })
-  const { pets, orders, categories, events, webhooks, apiKeys } = watched
+  const { pets, orders, till, categories, settings, events, webhooks, apiKeys } = watched
   const pet = await pets.create({ name: 'Biscuit', categoryId: 1 })
   await pets.list().page()
   await pets.get(pet.id)
@@ -49,12 +49,24 @@ test('calls operations of openapi.json and no others', async () => {
   const order = await orders.place({ petId: pet.id })
   await orders.get(order.id)
   await orders.list().page()
+  await orders.update(order.id, { note: 'Ms Okafor' })
   await orders.complete(order.id)
+  await orders.correct(order.id, { price: '20.00' })
+  await orders.refund(order.id, { amount: '5.00', takeBack: true })
+  const [taken] = (await till.entries({ orderId: order.id }).page()).items
+  await till.void(taken?.id ?? '')
+  await till.totals()
+  await till.recordCash({ direction: 'in', amount: '50.00', note: 'change from the bank' })
+  await till.closings().page()
   const other = await pets.create({ name: 'Luna', categoryId: 1 })
-  await orders.cancel((await orders.place({ petId: other.id })).id)
+  const released = await orders.place({ petId: other.id, deposit: '10.00' })
+  await orders.cancel(released.id)
+  await orders.settleDeposit(released.id, { refund: '10.00' })
   await pets.delete((await pets.create({ name: 'Mistake', categoryId: 1 })).id)
   await watched.inventory()
   await watched.figures()
+  await settings.get()
+  await settings.update({ name: 'Paw & Feather' })
   await sequenceEvents(api.db)
   const { next } = await events.list({ limit: 1 })
   await take(events.follow({ after: next }), 1)
@@ -71,6 +83,7 @@ test('calls operations of openapi.json and no others', async () => {
   await apiKeys.own()
   await apiKeys.list().page()
   const issued = await apiKeys.create({ name: 'till' })
+  await apiKeys.update(issued.id, { name: 'web-shop' })
   const successor = await apiKeys.rotate(issued.id, { overlapSeconds: 0 })
   await apiKeys.revoke(successor.id)
   await apiKeys.deprecatedCalls()
@@ -81,7 +94,7 @@ test('calls operations of openapi.json and no others', async () => {
   )
   // retry-rules.test.ts checks that no operation is missing.
   expect(existing).toEqual(expect.arrayContaining([...called]))
-  expect(called.size).toBeGreaterThan(35)
+  expect(called.size).toBeGreaterThan(45)
 })
 
 test('sells a pet: hold, completion, history and inventory', async () => {
@@ -105,7 +118,8 @@ test('sells a pet for the price of the bargain, and returns the sales of the day
     const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5 })
     const order = await store.orders.place({ petId: pet.id, price: '129.00' })
     expect(order).toMatchObject({ price: '129.00', currency: 'EUR' })
-    const sold = await store.orders.complete(order.id, { price: '119.00' })
+    const sold = await store.orders.complete(order.id, { price: '119.00', note: 'Ms Okafor' })
+    expect(sold.note).toBe('Ms Okafor')
     expect(sold).toMatchObject({ status: 'completed', price: '119.00', currency: 'EUR' })
     expect(await store.orders.complete(order.id, { price: '1.00' })).toEqual(sold)
     const sales = await collect(
@@ -114,6 +128,83 @@ test('sells a pet for the price of the bargain, and returns the sales of the day
     expect(sales).toContainEqual(sold)
     expect(await today()).toMatchObject({ orders: (before?.orders ?? 0) + 1 })
   }))
+
+test('a deposit, a sale, a correction and a refund add up, and the day is closed with the counted cash', async () => {
+  const day = '2026-01-15'
+  const setClock = async (time: string) => {
+    await api.sql(
+      `create or replace function till_now() returns timestamptz language sql volatile return ${time}`,
+    )
+  }
+  await setClock(`timestamptz '${day}T10:00:00Z'`)
+  onTestFinished(() => setClock('clock_timestamp()'))
+  const pet = await store.pets.create({ name: 'Biscuit', categoryId: 5 })
+  const order = await store.orders.place({ petId: pet.id, price: '129.00', deposit: '20.00', method: 'cash' })
+  expect(order).toMatchObject({ deposit: '20.00', currency: 'EUR' })
+  const sold = await store.orders.complete(order.id, { price: '99.00', method: 'cash', reason: 'discount' })
+  expect(sold).toMatchObject({ price: '99.00', netPrice: '99.00' })
+  expect(sold).not.toHaveProperty('deposit')
+  const right = await store.orders.correct(order.id, { price: '119.00', reason: 'wrong_price' })
+  expect(right).toMatchObject({ price: '99.00', netPrice: '119.00' })
+  expect(await store.orders.correct(order.id, { price: '119.00' })).toEqual(right)
+  const once = { idempotencyKey: `till/${order.id}` }
+  const refund = await store.orders.refund(order.id, { amount: '19.00', takeBack: false }, once)
+  expect(refund).toMatchObject({
+    kind: 'refund',
+    orderId: order.id,
+    paid: '-19.00',
+    pets: 0,
+    seller: 'client',
+  })
+  expect(await store.orders.refund(order.id, { amount: '19.00', takeBack: false }, once)).toEqual(refund)
+
+  const entries = await collect(store.till.entries({ orderId: order.id, from: day, to: day }))
+  expect(entries.map(({ kind, paid, sales, reason }) => [kind, paid, sales, reason])).toEqual([
+    ['refund', '-19.00', '-19.00', undefined],
+    ['correction', '20.00', '20.00', 'wrong_price'],
+    ['sale', '79.00', '99.00', 'discount'],
+    ['deposit', '20.00', '0.00', undefined],
+  ])
+  expect(entries[0]).toEqual(refund)
+  const undone = await store.till.void(refund.id)
+  expect(undone).toMatchObject({ kind: 'void', voidedEntryId: refund.id, paid: '19.00' })
+  expect(await store.till.void(refund.id)).toEqual(undone)
+  await store.till.recordCash({ direction: 'out', amount: '9.00', note: 'stamps' })
+  const sums = { currency: 'EUR', pets: 1, sales: '119.00', paid: '119.00' }
+  expect(await store.till.totals({ by: 'method' })).toMatchObject({
+    today: day,
+    totals: [sums],
+    groups: [{ ...sums, method: 'cash' }],
+    cash: [{ currency: 'EUR', amount: '-9.00' }],
+    drawer: { currency: 'EUR', expected: '110.00' },
+  })
+
+  const closing = { day, counted: '108.00', kept: '100.00', note: 'counted twice' }
+  const closed = await store.till.closeDay(closing)
+  expect(closed).toMatchObject({ ...closing, expected: '110.00', difference: '-2.00', closedBy: 'client' })
+  expect(await store.till.closeDay(closing)).toEqual(closed)
+  expect(await collect(store.till.closings())).toEqual([closed])
+  expect(await errorOf(store.till.closeDay({ ...closing, kept: '0.00' }))).toMatchObject({
+    code: 'day_closed',
+  })
+  expect(await errorOf(store.till.void(entries[1]?.id ?? ''))).toMatchObject({ code: 'entry_final' })
+})
+
+test('settles a deposit, and refunds no more than was paid', async () => {
+  const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
+  const { id } = await store.orders.place({ petId: pet.id, deposit: '20.00' })
+  await store.orders.cancel(id)
+  expect(await errorOf(store.orders.settleDeposit(id, { refund: '20.01' }))).toMatchObject({
+    code: 'amount_too_high',
+    status: 409,
+  })
+  const entry = await store.orders.settleDeposit(id, { refund: '5.00', method: 'cash' })
+  expect(entry).toMatchObject({ kind: 'refund', paid: '-5.00', sales: '15.00', method: 'cash' })
+  expect(await errorOf(store.orders.refund(id, { amount: '1.00', takeBack: true }))).toMatchObject({
+    code: 'order_not_sold',
+    status: 409,
+  })
+})
 
 test('changes many pets: ids stay exact, and a change that fails has an error', async () => {
   const pet = await store.pets.create({ name: 'Milo', categoryId: 1 })
@@ -196,7 +287,7 @@ test('creates, uses, rotates and revokes an API key', async () => {
   const till = open({ apiKey: made.key })
   expect(await till.apiKeys.own()).toEqual({
     id: made.id,
-    ownerId: made.id,
+    actorId: made.actorId,
     name: 'till',
     kind: 'program',
     scopes: ['pets:read'],

@@ -100,6 +100,10 @@ const IDEMPOTENT: Record<string, Operation> = {
     async ({ apiKeys }) =>
     () =>
       apiKeys.list().page(),
+  'apiKeys.update': async ({ apiKeys }) => {
+    const { id } = await newApiKey()
+    return () => apiKeys.update(id, { name: 'web-shop' })
+  },
   'apiKeys.revoke': async ({ apiKeys }) => {
     const { id } = await newApiKey()
     return () => apiKeys.revoke(id)
@@ -255,7 +259,7 @@ test('a create whose first attempt is still in flight retries until it returns t
   const holder = new Client(asSuperuser(api.databaseUrl))
   await holder.connect()
   await holder.query(
-    `select pg_advisory_lock(hashtextextended('slow', id)) from api_keys where name = 'client'`,
+    `select pg_advisory_lock(hashtextextended('slow', id)) from actors where name = 'client'`,
   )
   const creating = store.pets.create({ name: 'Slow', categoryId: 3 }, { idempotencyKey: 'slow' })
   await expect.poll(() => injector.seen.length).toBeGreaterThanOrEqual(3)

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type {
   Delivery,
+  Entry,
   FutureEvent,
   Id,
   Order,
@@ -100,6 +101,25 @@ export async function keysAndOrders({ apiKeys, orders }: Petstore) {
   take((await apiKeys.list().page()).items[0]?.key)
 }
 
+export async function money({ orders, till }: Petstore) {
+  await orders.place({ petId: '7', deposit: '20.00', method: 'cash' })
+  await orders.complete(7, { price: '99.00', method: 'card', reason: 'discount' })
+  const entry = await orders.refund(7, { amount: '100.00', takeBack: true }, { idempotencyKey: 'till-1/4' })
+  same<typeof entry, Entry>(true)
+  // @ts-expect-error takeBack is required
+  await orders.refund(7, { amount: '100.00' })
+  // @ts-expect-error amounts are text
+  await orders.settleDeposit(7, { refund: 20 })
+  // @ts-expect-error no such method
+  await orders.correct(7, { price: '119.00', method: 'cheque' })
+  // @ts-expect-error closings are idempotent by their day
+  await till.closeDay({ day: '2026-11-19', counted: '1.00', kept: '1.00' }, { idempotencyKey: 'x' })
+  for await (const one of till.entries({ from: '2026-11-19' })) same<typeof one, Entry>(true)
+  const { groups } = await till.totals({ by: 'method' })
+  // @ts-expect-error present only with `by`
+  take(groups.length)
+}
+
 export async function webhooks({ webhooks: endpoints }: Petstore) {
   const { id, secret } = await endpoints.create({ url: 'https://shop.example', types: ['pet.created'] })
   same<typeof secret, string>(true)
@@ -131,9 +151,11 @@ export async function events({ events: feed }: Petstore) {
       same<(typeof event.changed)[number], 'name' | 'categoryId' | 'status'>(true)
     else if (event.type === 'pet.profile_updated') same<typeof event.profile, PetProfile>(true)
     else if (event.type === 'pet.deleted') same<typeof event.pet, undefined>(true)
-    else if (event.type === 'order.placed') same<typeof event.order, Order>(true)
+    else if (event.type === 'order.placed' || event.type === 'order.updated')
+      same<typeof event.order, Order>(true)
     else if (event.type === 'order.expired' || event.type === 'order.completed') take(event.order.status)
     else if (event.type === 'order.cancelled') take(event.order.closedAt)
+    else if (event.type === 'order.entry_added') same<typeof event.entry, Entry>(true)
     // All that is left are types of later versions.
     else same<typeof event, FutureEvent>(true)
     const type: string = event.type
@@ -168,12 +190,22 @@ export async function receivedWebhooks(request: Request, node: IncomingHttpHeade
   else if (event.type === 'pet.profile_updated') same<typeof event.data.profile, PetProfile>(true)
   else if (event.type === 'pet.deleted') same<typeof event.data.petId, Id>(true)
   else if (event.type === 'webhook.test') same<typeof event.data.webhookId, Id>(true)
-  else if (event.type === 'order.placed' || event.type === 'order.expired') {
+  else if (
+    event.type === 'order.placed' ||
+    event.type === 'order.updated' ||
+    event.type === 'order.expired'
+  ) {
     take(event.data.order.status)
     // @ts-expect-error webhooks do not contain notes
     take(event.data.order.note)
     // @ts-expect-error webhooks do not contain the author of a change
-    take(event.data.apiKeyName)
+    take(event.data.actor)
+  } else if (event.type === 'order.entry_added') {
+    take(event.data.entry.paid)
+    // @ts-expect-error webhooks do not contain people
+    take(event.data.entry.seller)
+    // @ts-expect-error webhooks do not contain the reason of an entry
+    take(event.data.entry.reason)
   } else if (event.type === 'order.completed' || event.type === 'order.cancelled') {
     same<typeof event.data.position, string>(true)
   }

@@ -28,6 +28,7 @@ const inDays = (days: number) => new Date(NOW + days * DAY_MS).toISOString()
 
 const apiKey = (choices: Partial<ApiKey> = {}): ApiKey => ({
   id: '1',
+  actorId: '1',
   kind: 'program',
   name: 'web-shop',
   scopes: ['pets:read', 'orders:write'],

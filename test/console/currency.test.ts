@@ -9,10 +9,11 @@ import { release, undoRelease } from '../../console/src/selling/actions.ts'
 import { priceInput } from '../../console/src/selling/price-input.ts'
 import { startApp } from '../support/app.ts'
 import { openClientFixture } from '../support/client-fixture.ts'
+import { shopIn } from '../support/settings.ts'
 
-const { store: inDollars, api, open } = await openClientFixture({ currency: 'USD' })
+const { store: inDollars, api, open } = await openClientFixture({ settings: shopIn('USD') })
 const YEN = { code: 'JPY', decimals: 0 }
-const { origin } = await startApp(api.db, { currency: YEN.code })
+const { origin } = await startApp(api.db, { settings: shopIn(YEN.code) })
 const store: Petstore = open({ baseUrl: `${origin}/v1` })
 const DOLLARS = { price: '129.00', currency: 'USD' }
 
@@ -119,7 +120,7 @@ test('a hold and a sale keep the price that they show, in its currency, and so d
     saleLine(free.pet, facts),
     saleLine({ ...held.pet, status: 'pending' }, { ...facts, typed: { [held.pet.id]: '15000' } }),
   ]
-  const { failed, total } = await sellMany(store, lines, '', () => {})
+  const { failed, total } = await sellMany(store, lines, { note: '', method: undefined }, () => {})
   expect([failed, total]).toEqual([
     [],
     [

@@ -10,7 +10,7 @@ function textOf(part: Partial<HistoryEntry>): string {
   const entry = {
     at: '2026-11-16T14:00:00Z',
     event: 'updated',
-    apiKeyName: 'Ada',
+    actor: 'Ada',
     requestId: 'r',
     ...part,
   } as const
@@ -23,7 +23,7 @@ test.each<[Partial<HistoryEntry>, string]>([
   [{ event: 'order_placed' }, 'Ada put the pet on hold'],
   [{ event: 'order_completed' }, 'Ada sold the pet'],
   [{ event: 'order_cancelled' }, 'Ada released the hold'],
-  [{ event: 'order_expired', apiKeyName: 'petstore' }, 'Petstore ended the hold, because its time ran out'],
+  [{ event: 'order_expired', actor: 'petstore' }, 'Petstore ended the hold, because its time ran out'],
   [
     { from: { status: 'available' }, to: { status: 'sold' }, reason: 'walk-in' },
     'Ada changed the status from available to sold: walk-in',

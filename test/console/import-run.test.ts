@@ -51,11 +51,11 @@ async function run(
   { file, hash }: Pick<Awaited<ReturnType<typeof newFile>>, 'file' | 'hash'>,
   from: Progress,
   sender = send,
-  { ownerId = '1', now = NOW } = {},
+  { actorId = '1', now = NOW } = {},
 ): Promise<{ progress: Progress; error: unknown }> {
   let progress = from
   const onProgress = (done: Progress) => (progress = done)
-  const options = { hash, ownerId, now: () => now, send: sender, onProgress }
+  const options = { hash, actorId, now: () => now, send: sender, onProgress }
   const error = await runImport(file, from, options).catch((thrown: unknown) => thrown)
   return { progress, error }
 }
@@ -109,15 +109,15 @@ const loseResponse = async (pets: PetToCreate[], key: string) => {
 }
 
 test.each([
-  { what: 'the key of another owner', ownerId: '2', now: NOW, isKnown: false },
-  { what: 'the same owner a day later', ownerId: '1', now: hoursLater(23), isKnown: false },
-  { what: 'the same owner in time', ownerId: '1', now: hoursLater(22), isKnown: true },
+  { what: 'the key of another person', actorId: '2', now: NOW, isKnown: false },
+  { what: 'the same person a day later', actorId: '1', now: hoursLater(23), isKnown: false },
+  { what: 'the same person in time', actorId: '1', now: hoursLater(22), isKnown: true },
 ])('sends a batch without a response again only if the service knows it: $what', async (later) => {
   const { file, hash, added } = await newFile()
   const first = await run({ file, hash }, NOTHING_DONE, loseResponse)
   // Remembered before the first response.
-  expect(first.progress.sent).toEqual({ rows: 100, ownerId: '1', at: NOW.toISOString() })
-  expect(isDoubtful(first.progress, later.ownerId, later.now)).toBe(!later.isKnown)
+  expect(first.progress.sent).toEqual({ rows: 100, actorId: '1', at: NOW.toISOString() })
+  expect(isDoubtful(first.progress, later.actorId, later.now)).toBe(!later.isKnown)
   let sent = 0
   const count: typeof send = (pets, key) => {
     sent += 1
@@ -143,7 +143,7 @@ test('a batch that was not added is sent after the decision, also with another k
     throw new PetstoreError({ code: 'network_error', message: 'lost' })
   }
   const { progress } = await run({ file, hash }, NOTHING_DONE, offline)
-  await run({ file, hash }, decided(file, progress, false), send, { ownerId: '2', now: NOW })
+  await run({ file, hash }, decided(file, progress, false), send, { actorId: '2', now: NOW })
   expect(await added()).toHaveLength(247)
 })
 

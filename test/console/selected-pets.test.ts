@@ -3,7 +3,7 @@ import type { Order, Pet, PetStatus } from '@petstore/client'
 import { expect, test } from 'vitest'
 import { changeMany, deleteMany } from '../../console/src/selected-pets/change-many.ts'
 import { extended, NO_PETS, toggled, withPets } from '../../console/src/selected-pets/selection.ts'
-import { saleLine, sellMany, totalOf } from '../../console/src/selected-pets/sell-many.ts'
+import { dueOf, saleLine, sellMany, totalOf } from '../../console/src/selected-pets/sell-many.ts'
 import { openClientFixture } from '../support/client-fixture.ts'
 
 const { store } = await openClientFixture()
@@ -165,7 +165,12 @@ test('sells each pet with an order at its price, says who has the others, and un
     line(taken, '50'),
   ]
   await store.orders.place({ petId: taken.id, note: 'Mr Abe' })
-  const { done, failed, total, undo } = await sellMany(store, lines, 'Ms Li', () => {})
+  const { done, failed, total, undo } = await sellMany(
+    store,
+    lines,
+    { note: 'Ms Li', method: 'card' },
+    () => {},
+  )
   expect(namesOf(done)).toEqual(['Free', 'Held'])
   expect(total).toEqual([{ currency: 'EUR', amount: '200.00' }])
   expect(failed).toEqual([{ pet: taken, reason: expect.stringContaining('Mr Abe') }])
@@ -176,12 +181,51 @@ test('sells each pet with an order at its price, says who has the others, and un
     { status: 'completed', price: '120.00', note: 'Ms Li' },
     { status: 'completed', price: '80.00', note: 'Ms Okafor' },
   ])
-  expect(await undo()).toBe('Undone: 2 pets are as before. The list of sales still shows the sales.')
+  expect(await undo()).toBe('Undone: 2 pets are as before.')
   expect((await now([free, held, taken])).map(({ status }) => status)).toEqual([
     'available',
     'pending',
     'pending',
   ])
+  const ids = [free, held].map(({ id }) => id)
+  const entries = await Promise.all(
+    ids.map(async (petId) => (await store.till.entries({ petId }).page()).items),
+  )
+  expect(entries.map((ofPet) => ofPet.map(({ kind, paid, method }) => [kind, paid, method]))).toEqual([
+    [
+      ['void', '-120.00', 'card'],
+      ['sale', '120.00', 'card'],
+    ],
+    [
+      ['void', '-80.00', 'card'],
+      ['sale', '80.00', 'card'],
+    ],
+  ])
+})
+
+test('the total due of many pets is without their deposits', () => {
+  const pet: Pet = { id: '1', name: 'Held', categoryId: '1', status: 'pending' }
+  const order = { id: '7', petId: '1', price: '80.00', currency: 'EUR', deposit: '20.00' } as Order
+  const lines = [saleLine(pet, { ...FACTS, orders: { 1: order } })]
+  expect([totalOf(lines), dueOf(lines)]).toEqual([
+    [{ currency: 'EUR', amount: '80.00' }],
+    [{ currency: 'EUR', amount: '60.00' }],
+  ])
+})
+
+test('a pet with a sale is not made available without a decision about the money', async () => {
+  const pet = await add('Sold')
+  await sellMany(
+    store,
+    [saleLine(pet, { ...FACTS, typed: { [pet.id]: '50' } })],
+    { note: '', method: 'cash' },
+    () => {},
+  )
+  const set = await add('Set', 'sold')
+  const sold: Pet[] = await now([pet, set])
+  const { done, failed } = await changeMany(store, sold, { status: 'available' })
+  expect(namesOf(done)).toEqual(['Set'])
+  expect(failed).toEqual([{ pet: sold[0], reason: 'It was sold. Open it and choose Take back.' }])
 })
 
 test('stops at the first pet if there is no connection', async () => {
@@ -194,7 +238,7 @@ test('stops at the first pet if there is no connection', async () => {
   const alone = open({ fetch: offline, deadlineMs: 0 })
   const pets = await addMany('Ada', 'Bo')
   const lines = pets.map((pet) => saleLine(pet, FACTS))
-  const sold = await sellMany(alone, lines, '', () => {})
+  const sold = await sellMany(alone, lines, { note: '', method: undefined }, () => {})
   expect([sold.done, namesOf(sold.failed.map(({ pet }) => pet))]).toEqual([[], ['Ada', 'Bo']])
   expect(requests).toBe(1)
   const changed = await changeMany(alone, pets, { status: 'sold' })

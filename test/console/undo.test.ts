@@ -8,7 +8,7 @@ const NOW = new Date(2026, 10, 16, 22, 30, 0).getTime()
 const AT = new Date(2026, 10, 16, 22, 5, 0).toISOString()
 
 function textOf(part: Partial<HistoryEntry>): string {
-  return sinceText({ at: AT, event: 'updated', apiKeyName: 'Bo', requestId: 'r', ...part }, NOW)
+  return sinceText({ at: AT, event: 'updated', actor: 'Bo', requestId: 'r', ...part }, NOW)
 }
 
 test.each<[Partial<HistoryEntry>, string]>([

@@ -72,12 +72,9 @@ describe('the profile of a pet', () => {
   })
 
   test.each([
-    ['129', 'price must have 2 decimal places, such as 129.00, because the currency of the store is EUR.'],
-    ['129.0', 'price must have 2 decimal places, such as 129.00, because the currency of the store is EUR.'],
-    [
-      '129.000',
-      'price must have 2 decimal places, such as 129.00, because the currency of the store is EUR.',
-    ],
+    ['129', 'price must have 2 decimal places, such as 129.00, because its currency is EUR.'],
+    ['129.0', 'price must have 2 decimal places, such as 129.00, because its currency is EUR.'],
+    ['129.000', 'price must have 2 decimal places, such as 129.00, because its currency is EUR.'],
     ...[
       '',
       '-1.00',

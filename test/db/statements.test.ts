@@ -46,6 +46,12 @@ const ARGUMENTS: Record<string, unknown[][]> = {
     petsInRange({}, undefined),
   ].map((source) => [source, {}]),
   updateWebhook: [[1n, { enabled: true }]],
+  findEntriesBefore: [{}, { petId: 1n }].map((filters) => [filters, { day: 'infinity', id: 1n }, 1]),
+  sumEntries: [undefined, 'day', 'seller', 'category', 'method', 'kind'].map((by) => [
+    by,
+    'infinity',
+    'infinity',
+  ]),
 }
 
 /** Stands for any argument: each property, element and result is the same again. */

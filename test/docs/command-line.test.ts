@@ -12,7 +12,7 @@ const page = readFileSync(join(ROOT, 'docs/command-line.md'), 'utf8')
 const isForUsers = ({ options }: Command) => options.some(({ long }) => long === '--url')
 
 /** Administrators manage keys with `petstore api-keys`, which uses the database. */
-const WITHOUT_COMMAND = ['createApiKey', 'revokeApiKey', 'revokeOwnApiKey', 'rotateApiKey']
+const WITHOUT_COMMAND = ['createApiKey', 'revokeApiKey', 'revokeOwnApiKey', 'rotateApiKey', 'updateApiKey']
 
 const rows = [...page.matchAll(/^\| `petstore ([a-z -]+)` \| `(\w+)` \|$/gm)]
 const { paths } = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as {

@@ -24,6 +24,10 @@ const NOT_RUN: [pattern: RegExp, why: string][] = [
     'runs until a signal; test/webhooks and test/cli/webhooks-forward.process.test.ts run it',
   ],
   [/^petstore doctor --url\b/, 'needs several processes; test/cli/doctor-processes.test.ts tests it'],
+  [
+    /^petstore report\b/,
+    'needs the role and the hosts of an installation; test/server/health.test.ts tests it',
+  ],
   [/^petstore doctor --patroni\b/, 'needs Patroni; test/cli/doctor-patroni.test.ts tests it'],
   [/^(npx )?node (lab|test)\//, 'takes minutes'],
   [/^(npx )?node dev\/release\.ts\b/, 'writes into the checkout; test/slow/release.test.ts runs it'],

@@ -140,7 +140,7 @@ export function likeAClone(folder: string): void {
   }
 }
 
-const TABLES = `pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports,
+const TABLES = `pets, orders, entries, day_closings, pet_history, categories, actors, api_keys, idempotency_keys, deprecated_calls, imports,
   webhooks, webhook_secrets, webhook_retries, webhook_deliveries, pet_count_deltas, pet_counts_by_category, pet_counts`
 
 /**
@@ -159,8 +159,12 @@ async function stockCatalogue(databaseUrl: string, db: Db): Promise<string> {
         exception when lock_not_available then perform pg_sleep(0.01);
         end;
       end loop;
-      truncate pets, orders, pet_history, categories, api_keys, idempotency_keys, deprecated_calls, imports, webhooks
+      alter table entries disable trigger entries_are_final;
+      alter table day_closings disable trigger closings_are_final;
+      truncate entries, day_closings, pets, orders, pet_history, categories, actors, api_keys, idempotency_keys, deprecated_calls, imports, webhooks
         restart identity cascade;
+      alter table entries enable trigger entries_are_final;
+      alter table day_closings enable trigger closings_are_final;
     end $$`,
   )
   const { text: apiKey } = await createApiKey(db, 'staging', {

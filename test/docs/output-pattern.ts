@@ -80,7 +80,10 @@ function jsonLike(shown: unknown, given: unknown, ids: Ids): unknown {
     const like = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, fieldLike(shown, name, value, ids)]),
     )
-    return lifetimeOf(given) === lifetimeOf(shown) ? like : { ...like, expiresAt: given['expiresAt'] }
+    const isOpen = shown['expiresAt'] === ANYTHING
+    return isOpen || lifetimeOf(given) === lifetimeOf(shown)
+      ? like
+      : { ...like, expiresAt: given['expiresAt'] }
   }
   return given
 }
@@ -89,7 +92,7 @@ function fieldLike(object: Fields, name: string, given: unknown, ids: Ids): unkn
   const shown = object[name]
   if (typeof shown !== 'number' || typeof given !== 'number') return jsonLike(shown, given, ids)
   const isCount = Object.keys(object).join() === COUNTS
-  const isId = /^(?:id|petId)$/.test(name) && IS_ADDED_ID.test(String(shown))
+  const isId = /^(?:id|petId|orderId)$/.test(name) && IS_ADDED_ID.test(String(shown))
   return isCount || (isId && isSameId(String(shown), String(given), ids)) ? shown : given
 }
 

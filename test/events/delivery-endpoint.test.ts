@@ -81,6 +81,7 @@ test.each([
     type: 'pet.created',
     at: new Date(),
     orderState: null,
+    entry: null,
   } as EventRow
   const position = { epoch: isNewEpoch ? 'feedfeedfeed' : epoch, number: number + 500n }
   let hasMoved = false

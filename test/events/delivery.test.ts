@@ -104,6 +104,20 @@ test('never sends the note of an order', async () => {
   expect(receiver.received[0]?.text).not.toContain('Okafor')
 })
 
+test('never sends the people and the reason of an entry', async () => {
+  const receiver = await openReceiver()
+  await createWebhook(receiver, ['order.entry_added'])
+  const { id } = await api.hold({ price: '129.00', note: 'Ms Okafor' })
+  await api.end('complete', id)
+  await api.post(`/store/orders/${id}/correct`, { price: '119.00', reason: 'wrong_price' })
+  await receiver.until((received) => received.length === 2)
+  const { order, entry } = receiver.received[1]?.data ?? {}
+  expect(entry).toMatchObject({ kind: 'correction', orderId: id, paid: '-10.00', sales: '-10.00', pets: 0 })
+  for (const name of ['seller', 'actor', 'reason']) expect(entry).not.toHaveProperty(name)
+  expect(order).toMatchObject({ id, price: '129.00', netPrice: '119.00' })
+  expect(receiver.received.map(({ text }) => text).join()).not.toMatch(/Okafor|wrong_price/)
+})
+
 test('a message that fails holds back later events of the same pet only, and is retried with the same id', async () => {
   const receiver = await openReceiver()
   const [bad, good] = [await api.addPet(), await api.addPet()]

@@ -11,7 +11,7 @@ const { addPet, call, get } = await openApiFixtureOn(databaseUrl, db, {})
 
 interface SeenEvent {
   type: string
-  apiKeyName?: string
+  actor?: string
   requestId?: string
 }
 
@@ -26,7 +26,7 @@ test('an event shows no actor of an earlier transaction on the same connection',
   })
   await sequenceEvents(db)
   const events = (await get('/events?type=pet.updated')).body as SeenEvent[]
-  expect(events.map(({ apiKeyName, requestId }) => [apiKeyName, requestId])).toEqual([
+  expect(events.map(({ actor, requestId }) => [actor, requestId])).toEqual([
     ['staff', 'rename'],
     [undefined, undefined],
   ])

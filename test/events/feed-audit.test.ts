@@ -72,8 +72,8 @@ const FAULTS: [what: string, statement: string, found: string][] = [
   ],
   [
     'an order that has ended without an event',
-    `alter table orders disable trigger record_ended; update orders set status = 'expired', closed_at = expires_at where status = 'open';
-      alter table orders enable trigger record_ended`,
+    `alter table orders disable trigger record_changed; update orders set status = 'expired', closed_at = expires_at where status = 'open';
+      alter table orders enable trigger record_changed`,
     'differs from its events',
   ],
   [

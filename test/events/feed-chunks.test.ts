@@ -21,11 +21,13 @@ const created = (number: bigint): EventRow => ({
   status: 'available',
   changed: null,
   profile: null,
-  apiKeyName: null,
+  actor: null,
   requestId: null,
   orderState: null,
   orderPlacedBy: null,
   orderPrice: null,
+  entry: null,
+  entrySeller: null,
 })
 
 /** A window on a feed to which the test adds events. */

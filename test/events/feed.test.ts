@@ -39,7 +39,7 @@ const at = (offset: number) => {
   const [epoch, number] = start.split('-')
   return { position: `${epoch}-${Number(number) + offset}`, occurredAt: expect.stringMatching(/^20.*Z$/) }
 }
-const request = { apiKeyName: 'staff', requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) }
+const request = { actor: 'staff', requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) }
 const orderOf = async (id: number) => (await get(`/store/orders/${id}`)).body as Order
 
 test('a create causes "pet.created" with the pet, the name of the key and the request id', async () => {
@@ -163,6 +163,32 @@ test('an order causes "pet.updated" and "order.placed", with its note', async ()
   ])
 })
 
+/** The event of an entry has the money of the order, other events do not. */
+function withoutBalance(order: unknown): unknown {
+  const { netPrice: _netPrice, currency: _currency, ...rest } = order as Order
+  return rest
+}
+
+test('each change of an order causes "order.updated" with the order; without a change there is none', async () => {
+  const { id, petId } = await hold({ note: 'Ms Okafor' })
+  const update = (body: unknown) => api.call('PATCH', `/v1/store/orders/${id}`, { body })
+  const { body: noted } = await update({ note: 'Ms Okafor, at noon' })
+  await update({ note: 'Ms Okafor, at noon' })
+  await update({})
+  const { body: later } = await update({ expiresAt: new Date(Date.now() + 7_200_000).toISOString() })
+  const { body: sold } = await end('complete', id)
+  const { body: cleared } = await update({ note: null })
+  const seen = (await events()).slice(3).filter(({ type }) => type.startsWith('order.'))
+  expect(seen.map(({ type, order }) => [type, order])).toEqual([
+    ['order.updated', noted],
+    ['order.updated', later],
+    ['order.completed', withoutBalance(sold)],
+    ['order.entry_added', sold],
+    ['order.updated', withoutBalance(cleared)],
+  ])
+  expect(seen[0]).toMatchObject({ ...request, petId })
+})
+
 test.each([
   ['complete', 'order.completed', 'sold'],
   ['cancel', 'order.cancelled', 'available'],
@@ -171,9 +197,16 @@ test.each([
   const { id } = await hold({ petId: pet.id })
   const { body: order } = await end(verb, id)
   await end(verb, id)
-  const seen = (await events()).slice(3)
+  const seen = (await events()).slice(3).filter((event) => event.type !== 'order.entry_added')
   expect(seen.toSorted((a, b) => (a.type < b.type ? -1 : 1))).toEqual([
-    { ...request, position: expect.any(String), occurredAt: expect.any(String), type, petId: pet.id, order },
+    {
+      ...request,
+      position: expect.any(String),
+      occurredAt: expect.any(String),
+      type,
+      petId: pet.id,
+      order: withoutBalance(order),
+    },
     {
       ...request,
       position: expect.any(String),
@@ -193,7 +226,7 @@ test('a hold that the sweep expires causes "order.expired" by petstore', async (
   await trackHolds(db, openLog('silent')).sweep()
   const seen = (await events()).slice(3)
   expect(seen.map(({ type }) => type).toSorted()).toEqual(['order.expired', 'pet.updated'])
-  const service = { apiKeyName: 'petstore', requestId: request.requestId }
+  const service = { actor: 'petstore', requestId: request.requestId }
   expect(seen.find(({ type }) => type === 'pet.updated')).toMatchObject({
     ...service,
     pet,
@@ -211,8 +244,8 @@ test('a hold that expires within the request of the next buyer causes "order.exp
   await makeOverdue(id)
   const next = await hold({ petId: pet.id })
   const seen = (await events()).slice(3)
-  const summary = seen.map(({ type, apiKeyName, pet: after, order }) =>
-    [type, apiKeyName, after?.status ?? order?.id].join(' '),
+  const summary = seen.map(({ type, actor, pet: after, order }) =>
+    [type, actor, after?.status ?? order?.id].join(' '),
   )
   expect(summary.toSorted()).toEqual([
     `order.expired petstore ${id}`,
@@ -251,7 +284,7 @@ test('an import causes "pet.created" by petstore, with the id of the import', as
   expect(seen.map(({ pet }) => String(pet?.name)).toSorted()).toEqual(
     rows.map((_, index) => `Pet ${index}`).toSorted(),
   )
-  expect(seen[0]).toMatchObject({ type: 'pet.created', apiKeyName: 'petstore', pet: { status: 'sold' } })
+  expect(seen[0]).toMatchObject({ type: 'pet.created', actor: 'petstore', pet: { status: 'sold' } })
   expect(new Set(seen.map(({ requestId }) => requestId))).toEqual(new Set([`import:${source.shortKey}`]))
 })
 
@@ -272,7 +305,7 @@ test('ids above 2^53 keep every digit', async () => {
   const [id, categoryId, orderId] = [9223372036854775807n, 9223372036854775806n, 9007199254740993n]
   await api.sql(`insert into pets (id, name, category_id) values (${id}, 'Rex', ${categoryId})`)
   await api.sql(`insert into orders (id, pet_id, placed_by, created_at, expires_at) overriding system value
-    select ${orderId}, ${id}, min(id), now(), now() + interval '1 hour' from api_keys`)
+    select ${orderId}, ${id}, min(id), now(), now() + interval '1 hour' from actors`)
   const seen = await events()
   expect(seen[0]).toMatchObject({ petId: id, pet: { id, categoryId } })
   expect(seen[1]).toMatchObject({ petId: id, order: { id: orderId, petId: id } })
@@ -292,7 +325,7 @@ test.each([
   expect((await events()).map(({ pet }) => pet?.name)).toEqual([name, name])
 })
 
-test('names and notes of API keys and orders are unchanged in events', async () => {
+test('names of actors and notes of orders are unchanged in events', async () => {
   const name = `"shop" {a,b} \\ 'x'`
   const { text: apiKey } = await issueApiKey(db, { name, scopes: SCOPES })
   const { id: petId } = await addPet()
@@ -301,7 +334,7 @@ test('names and notes of API keys and orders are unchanged in events', async () 
   expect(placed.status).toBe(201)
   expect((await events()).at(-1)).toMatchObject({
     type: 'order.placed',
-    apiKeyName: name,
+    actor: name,
     order: placed.body,
   })
 })

@@ -25,7 +25,7 @@ test('returns the secret only once, and all types that the key can read by defau
   const { id, secret, ...created } = await create({ description: 'Web shop' })
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(created).toMatchObject({ url: URL, description: 'Web shop', enabled: true, waiting: 0 })
-  expect(created.types).toHaveLength(8)
+  expect(created.types).toHaveLength(10)
   const { body, text } = await api.get(`/webhooks/${id}`)
   expect(body).toEqual({ id, ...created })
   expect(text + (await api.get('/webhooks')).text).not.toContain('whsec_')

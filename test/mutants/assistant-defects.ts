@@ -71,8 +71,8 @@ export const ASSISTANT_DEFECTS: readonly Defect[] = [
   {
     name: 'the price that an assistant sells a pet for does not reach the order',
     file: 'src/cli/mcp/holds.ts',
-    find: '{ ...context.call, price, currency }',
-    replace: '{ ...context.call, price: price && undefined, currency }',
+    find: '{ ...context.call, price, currency, method }',
+    replace: '{ ...context.call, price: price && undefined, currency, method }',
     test: TOOLS,
     title: 'hold_pet and sell_pet use the price that the person agreed on, otherwise that of the pet',
   },

@@ -40,6 +40,7 @@ export const CORE: Readonly<Record<string, readonly string[]>> = {
     'an Idempotency-Key accepts another price',
     'placing an order takes a price of the profile that was replaced while it waited',
     'the sum of the sales is rounded',
+    'a void does not lock the till, so that its day can be closed meanwhile',
     'the console adds up prices of different currencies',
     'a form of the console overwrites the price of another person',
   ],

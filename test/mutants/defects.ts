@@ -14,7 +14,9 @@ import { PET_CHANGE_DEFECTS } from './pet-change-defects.ts'
 import { PET_EXPORT_DEFECTS } from './pet-export-defects.ts'
 import { PROFILE_DEFECTS } from './profile-defects.ts'
 import { SALES_DEFECTS } from './sales-defects.ts'
+import { SETTINGS_DEFECTS } from './settings-defects.ts'
 import { SIGN_IN_DEFECTS } from './sign-in-defects.ts'
+import { TILL_DEFECTS } from './till-defects.ts'
 import { WEBHOOK_DEFECTS } from './webhook-defects.ts'
 import { WORD_DEFECTS } from './word-defects.ts'
 
@@ -117,7 +119,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'petstore doctor warns of keys that expire late instead of soon',
-    file: 'src/cli/doctor/alert-limits.ts',
+    file: 'src/telemetry/alerts.ts',
     find: '(isLowBad ? value < limit : value > limit)',
     replace: 'value > limit',
     test: 'test/cli/doctor.test.ts',
@@ -383,7 +385,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'two open orders can hold one pet',
-    file: 'migrations/0002_orders.sql',
+    file: 'migrations/0003_orders.sql',
     find: 'create unique index orders_one_open_per_pet',
     replace: 'create index orders_one_open_per_pet',
     test: 'test/store/orders.test.ts',
@@ -432,7 +434,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a deleted pet is still counted',
-    file: 'migrations/0003_pet_counts.sql',
+    file: 'migrations/0004_pet_counts.sql',
     find: 'select category_id, status, -count(*) from deleted',
     replace: 'select category_id, status, 0 * count(*) from deleted',
     test: 'test/store/inventory.test.ts',
@@ -737,7 +739,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: '"order.placed" gets its id before the pet changes',
-    file: 'migrations/0004_events.sql',
+    file: 'migrations/0005_events.sql',
     find: 'deferrable initially deferred for each row execute function record_placed_order()',
     replace: 'for each row execute function record_placed_order()',
     test: 'test/proof/model/sequences.test.ts',
@@ -755,7 +757,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a deletion by hand has no event',
-    file: 'migrations/0004_events.sql',
+    file: 'migrations/0005_events.sql',
     find: `create trigger record_deleted after delete on pets
   referencing old table as deleted for each statement execute function record_deleted_pets();`,
     replace: '',
@@ -764,8 +766,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'the actor of a change outlives its transaction',
     file: 'src/db/actor-settings.ts',
-    find: `set_config('petstore.api_key_id', $\${first}, true), set_config('petstore.request_id', $\${first + 1}, true)`,
-    replace: `set_config('petstore.api_key_id', $\${first}, false), set_config('petstore.request_id', $\${first + 1}, false)`,
+    find: `set_config('petstore.actor_id', $\${first}, true), set_config('petstore.request_id', $\${first + 1}, true)`,
+    replace: `set_config('petstore.actor_id', $\${first}, false), set_config('petstore.request_id', $\${first + 1}, false)`,
     test: 'test/events/feed-actors.test.ts',
   },
   {
@@ -845,7 +847,9 @@ export const DEFECTS: readonly Defect[] = [
   ...PET_EXPORT_DEFECTS,
   ...PROFILE_DEFECTS,
   ...SALES_DEFECTS,
+  ...SETTINGS_DEFECTS,
   ...SIGN_IN_DEFECTS,
+  ...TILL_DEFECTS,
   ...WEBHOOK_DEFECTS,
   ...WORD_DEFECTS,
   ...DELIVERY_DEFECTS,

@@ -3,7 +3,7 @@ import type { Defect } from './defect.ts'
 
 const RULES = 'src/store/profiles/profiles.ts'
 const QUERIES = 'src/store/profiles/queries.ts'
-const EVENTS = 'migrations/0004_events.sql'
+const EVENTS = 'migrations/0005_events.sql'
 const CONTRACT_TEST = 'test/contract/pet-profiles.test.ts'
 const TEST = 'test/store/profiles.test.ts'
 
@@ -43,7 +43,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'a profile accepts a price with wrong decimal places',
     file: 'src/contract/price.ts',
-    find: 'price === undefined || isOther || isAmount(price, currency)',
+    find: 'amount === undefined || isAmount(amount, currency)',
     replace: 'true',
     test: CONTRACT_TEST,
   },
@@ -91,7 +91,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'two pets can have the same reference',
-    file: 'migrations/0001_pets.sql',
+    file: 'migrations/0002_pets.sql',
     find: 'create unique index pet_profiles_by_reference',
     replace: 'create index pet_profiles_by_reference',
     test: 'test/contract/references.test.ts',
@@ -120,7 +120,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a profile survives its pet',
-    file: 'migrations/0001_pets.sql',
+    file: 'migrations/0002_pets.sql',
     find: 'pet_id bigint primary key references pets (id) on delete cascade',
     replace: 'pet_id bigint primary key',
     test: CONTRACT_TEST,
@@ -209,8 +209,8 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'the message of a webhook has no profile',
     file: 'src/events/delivery/message.ts',
-    find: 'petId, pet, changed, profile, order:',
-    replace: 'petId, pet, changed, order:',
+    find: 'petId, pet, changed, profile, order, entry }',
+    replace: 'petId, pet, changed, order, entry }',
     test: 'test/events/delivery.test.ts',
     title: 'delivers the whole profile of a pet',
   },

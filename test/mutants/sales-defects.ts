@@ -9,7 +9,7 @@ export const SALES_DEFECTS: readonly Defect[] = [
   {
     name: 'an Idempotency-Key accepts another price',
     file: 'src/store/orders/orders.ts',
-    find: `, given.price ?? ''`,
+    find: `      given.price ?? '',\n`,
     replace: '',
     test: PRICES,
     title: 'rejects the key with another one',
@@ -24,7 +24,7 @@ export const SALES_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'placing an order takes a price of the profile that was replaced while it waited',
-    file: 'migrations/0002_orders.sql',
+    file: 'migrations/0003_orders.sql',
     find: 'language sql volatile',
     replace: 'language sql stable',
     test: PRICES,
@@ -50,11 +50,9 @@ export const SALES_DEFECTS: readonly Defect[] = [
     name: 'completing an order at the same time as another request changes its price',
     file: 'src/store/orders/queries.ts',
     find: `where id = $1 and status = 'open' and expires_at > statement_timestamp()
-      returning 1\`,
-    values: [id, price?.amount`,
+        returning orders.id`,
     replace: `where id = $1 and status in ('open', 'completed') and expires_at > statement_timestamp()
-      returning 1\`,
-    values: [id, price?.amount`,
+        returning orders.id`,
     test: PRICES,
     title: 'by 8 concurrent requests with different prices',
   },

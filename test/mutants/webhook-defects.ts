@@ -275,10 +275,18 @@ export const WEBHOOK_DEFECTS: readonly Defect[] = [
   {
     name: 'the note of an order leaves the store',
     file: 'src/events/delivery/message.ts',
-    find: '{ ...order, note: undefined }',
-    replace: '{ ...order }',
+    find: '{ ...event.order, note: undefined }',
+    replace: '{ ...event.order }',
     test: DELIVERY,
     title: 'never sends the note',
+  },
+  {
+    name: 'the people and the reason of an entry leave the store',
+    file: 'src/events/delivery/message.ts',
+    find: 'seller: undefined, actor: undefined, reason: undefined',
+    replace: '',
+    test: DELIVERY,
+    title: 'never sends the people and the reason of an entry',
   },
   {
     name: 'events that were delivered before an earlier one are sent again after a crash',

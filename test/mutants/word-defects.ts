@@ -9,7 +9,7 @@ const LIMITED = 'a page examines a limited number of pets that have the word'
 export const WORD_DEFECTS: readonly Defect[] = [
   {
     name: 'a search by word looks at whole names',
-    file: 'migrations/0001_pets.sql',
+    file: 'migrations/0002_pets.sql',
     find: 'left(name, 80)',
     replace: 'name',
     test: TEST,
@@ -17,7 +17,7 @@ export const WORD_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a pet is not found by the words after its second one',
-    file: 'migrations/0001_pets.sql',
+    file: 'migrations/0002_pets.sql',
     find: `'' '' || (id >> 15)::text || '':'', ''g''`,
     replace: `'' '' || (id >> 15)::text || '':''`,
     test: TEST,

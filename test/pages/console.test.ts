@@ -7,6 +7,7 @@ import { CONSOLE_PAGES } from '../../src/http/page-addresses.ts'
 import { consoleFiles } from '../../src/pages/console.ts'
 import { startApp } from '../support/app.ts'
 import { createTestDatabase, openTestDatabase } from '../support/database.ts'
+import { shopIn } from '../support/settings.ts'
 
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
@@ -33,14 +34,14 @@ test.each(['/pets', '/pets/5/edit', '/console', '/console/..%2findex.html', '/in
 )
 
 test('the page contains the currency of new prices and its decimal places', async () => {
-  const inYen = await startApp(db, { currency: 'JPY' })
+  const inYen = await startApp(db, { settings: shopIn('JPY') })
   const { text } = await inYen.call('GET', '/', { apiKey: null })
   expect(text).toContain('<meta name="petstore-currency" content="JPY" data-decimals="0"')
 })
 
 test('without a build, the page says how to build the console', () => {
-  const { page, assets } = consoleFiles('EUR', '/nonexistent')
-  expect(Buffer.from(page.bytes).toString()).toContain('npm run build')
+  const { page, assets } = consoleFiles('/nonexistent')
+  expect(Buffer.from(page('EUR').bytes).toString()).toContain('npm run build')
   expect(assets).toEqual([])
 })
 
@@ -50,8 +51,8 @@ test('serves every file of a build with its type', () => {
   mkdirSync(join(folder, 'console'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Petstore</title>')
   for (const name of ['a.js', 'b.css', 'c.svg']) writeFileSync(join(folder, 'console', name), name)
-  const { page, assets } = consoleFiles('EUR', folder)
-  expect(Buffer.from(page.bytes).toString()).toContain('<title>Petstore</title>')
+  const { page, assets } = consoleFiles(folder)
+  expect(Buffer.from(page('EUR').bytes).toString()).toContain('<title>Petstore</title>')
   expect(Object.fromEntries(assets.map(({ address, file }) => [address, file.type]))).toEqual({
     '/console/a.js': 'text/javascript; charset=utf-8',
     '/console/b.css': 'text/css; charset=utf-8',

@@ -1,4 +1,5 @@
 // A body sets only the fields of its schema: never an id, a version, an author or a scope.
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -38,6 +39,16 @@ interface Case {
   body: (petId: number) => Record<string, unknown>
   send: (body: object, petId: number) => Promise<TestResponse>
   status: number
+}
+
+const newKey = () => ({ 'idempotency-key': randomUUID() })
+let closedDays = 0
+
+/** The id of an order that was completed. */
+async function sell(): Promise<number> {
+  const { id } = await api.hold({ price: '129.00' })
+  await api.end('complete', id)
+  return id
 }
 
 async function createWebhook(): Promise<string> {
@@ -82,15 +93,71 @@ const CASES: Record<string, Case> = {
     send: (body) => api.put('/categories/9', body),
     status: 200,
   },
+  updateSettings: {
+    body: () => ({
+      name: 'Shop',
+      address: 'x',
+      receiptText: 'x',
+      isTaxInvoice: true,
+      currency: 'EUR',
+      timeZone: 'Europe/Berlin',
+    }),
+    send: (body) => api.call('PATCH', '/v1/store/settings', { body }),
+    status: 200,
+  },
   placeOrder: {
-    body: (petId) => ({ petId, holdMinutes: 5, note: 'x', price: '129.00', currency: 'EUR' }),
+    body: (petId) => ({
+      petId,
+      holdMinutes: 5,
+      note: 'x',
+      price: '129.00',
+      currency: 'EUR',
+      deposit: '20.00',
+      method: 'cash',
+    }),
     send: (body) => api.post('/store/orders', body),
     status: 201,
   },
+  updateOrder: {
+    body: () => ({ note: 'x', expiresAt: new Date(Date.now() + 60_000).toISOString() }),
+    send: async (body) => api.call('PATCH', `/v1/store/orders/${(await api.hold()).id}`, { body }),
+    status: 200,
+  },
   completeOrder: {
-    body: () => ({ price: '119.00', currency: 'EUR' }),
+    body: () => ({ price: '119.00', currency: 'EUR', note: 'x', method: 'cash', reason: 'discount' }),
     send: async (body) => api.post(`/store/orders/${(await api.hold()).id}/complete`, body),
     status: 200,
+  },
+  correctOrder: {
+    body: () => ({ price: '119.00', currency: 'EUR', method: 'card', reason: 'wrong_price' }),
+    send: async (body) => api.post(`/store/orders/${await sell()}/correct`, body),
+    status: 200,
+  },
+  refundOrder: {
+    body: () => ({ amount: '29.00', currency: 'EUR', takeBack: true, method: 'cash', reason: 'ill' }),
+    send: async (body) => api.post(`/store/orders/${await sell()}/refund`, body, newKey()),
+    status: 201,
+  },
+  settleDeposit: {
+    body: () => ({ refund: '5.00', currency: 'EUR', method: 'cash', reason: 'changed_mind' }),
+    send: async (body) => {
+      const { id } = await api.hold({ deposit: '20.00' })
+      return api.post(`/store/orders/${id}/settle-deposit`, body, newKey())
+    },
+    status: 201,
+  },
+  recordCash: {
+    body: () => ({ direction: 'out', amount: '9.00', currency: 'EUR', note: 'stamps' }),
+    send: (body) => api.post('/store/cash', body, newKey()),
+    status: 201,
+  },
+  closeDay: {
+    body: () => {
+      closedDays += 1
+      return { day: `2026-01-0${closedDays}`, counted: '9.00', kept: '5.00', currency: 'EUR', note: 'x' }
+    },
+    send: (body) => api.post('/store/day-closings', body),
+    status: 201,
   },
   createWebhook: {
     body: () => ({ url: 'https://shop.example', description: 'x', types: ['pet.created'] }),
@@ -116,6 +183,14 @@ const CASES: Record<string, Case> = {
     body: () => ({ name: 'x', scopes: ['pets:read'], rateLimit: 7, expiresInSeconds: 1_000 }),
     send: (body) => api.post('/api-keys', body),
     status: 201,
+  },
+  updateApiKey: {
+    body: () => ({ name: 'new' }),
+    send: async (body) => {
+      const made = await api.post('/api-keys', { name: 'old', scopes: ['pets:read'] })
+      return api.call('PATCH', `/v1/api-keys/${(made.body as { id: number }).id}`, { body })
+    },
+    status: 200,
   },
   rotateApiKey: {
     body: () => ({ overlapSeconds: 5 }),
@@ -165,8 +240,8 @@ test('ignores an id, a version, an author and a time in the body of a new pet', 
   const pet = await api.addPet(extra)
   expect(pet.id).not.toBe(1)
   const [row] = await api.sql(
-    `select version, api_keys.name as by, pets.created_at > now() - interval '1 hour' as now
-      from pets join api_keys on api_keys.id = created_by where pets.id = $1`,
+    `select version, actors.name as by, pets.created_at > now() - interval '1 hour' as now
+      from pets join actors on actors.id = created_by where pets.id = $1`,
     [pet.id],
   )
   expect(row).toEqual({ version: 1, by: 'staff', now: true })

@@ -91,7 +91,8 @@ test('the delivery of webhooks can read events and secrets, and nothing about pe
   expect(await grantsIn(databaseUrl, DELIVERY_ROLE)).toEqual(stated(DELIVERY_PRIVILEGES))
   const delivery = asDelivery(databaseUrl)
   for (const statement of [
-    'select hash from api_keys',
+    'select from api_keys',
+    'select subject from actors',
     'select from pets',
     'select from orders',
     'select lo_create(0)',
@@ -110,6 +111,7 @@ test('the role of petstore verify can read everything except the secrets of webh
   const readable = TABLES.filter((name) => name !== 'webhook_secrets')
   expect(grants).toEqual({
     ...Object.fromEntries([...readable, ...sequences].map((name) => [name, ['select']])),
+    health_reports: ['insert', 'select', 'update'],
     restore_checks: ['insert', 'select'],
     webhook_secrets: ['select (expires_at)', 'select (id)', 'select (webhook_id)'],
   })
@@ -180,12 +182,13 @@ test.each([
   'update pet_history set reason = $$x$$',
   'delete from pet_history',
   'delete from orders',
-  'delete from api_keys',
+  'delete from actors',
   'delete from imports',
   'delete from deprecated_calls',
   'delete from pet_counts',
   'insert into restore_checks (is_proven, duration_ms, message) values (true, 1, $$x$$)',
   'update restore_checks set is_proven = true',
+  'update health_reports set at = now()',
   'insert into petstore_migrations (name, run_on) values ($$x$$, now())',
   'delete from petstore_migrations',
   'select setval($$pets_id_seq$$, 1)',

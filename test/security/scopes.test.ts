@@ -34,8 +34,18 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   placeOrder: 'orders:write',
   listOrders: 'orders:read',
   getOrder: 'orders:read',
+  updateOrder: 'orders:write',
   completeOrder: 'orders:write',
   cancelOrder: 'orders:write',
+  correctOrder: 'till:write',
+  refundOrder: 'till:write',
+  settleDeposit: 'orders:write',
+  listEntries: 'orders:read',
+  voidEntry: 'orders:write',
+  getTotals: 'orders:read',
+  recordCash: 'till:write',
+  closeDay: 'till:write',
+  listClosings: 'orders:read',
   listEvents: 'events:read',
   streamEvents: 'events:read',
   listWebhooks: 'webhooks:read',
@@ -50,20 +60,24 @@ const REQUIRED_SCOPES: Record<string, DeclaredScope> = {
   redeliver: ['webhooks:write', 'pets:read'],
   getInventory: 'pets:read',
   getFigures: 'pets:read',
+  getSettings: 'any',
+  updateSettings: 'admin',
   getOwnApiKey: 'any',
   revokeOwnApiKey: 'any',
   listApiKeys: 'admin',
   listDeprecatedCalls: 'admin',
   createApiKey: 'admin',
+  updateApiKey: 'admin',
   rotateApiKey: 'admin',
   revokeApiKey: 'admin',
+  getHealthReport: 'admin',
 }
 
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
 // Every real key has a scope. To test a key without scopes, this service treats every caller as one.
 const anyKey = await issueApiKey(db)
-const scopeless: Caller = { ...anyKey, ownerId: anyKey.id, rateLimit: undefined, scopes: [] }
+const scopeless: Caller = { ...anyKey, rateLimit: undefined, scopes: [] }
 const petstoreWithoutScopes = await startApp(db, { verifyApiKey: () => scopeless })
 
 test('openapi.json, the routes and this table have the same operations and scopes', () => {

@@ -33,6 +33,38 @@ const withOrder =
     const { id, petId } = await api.hold()
     return () => request(api, id, petId)
   }
+/** An order that was completed, and its sale. */
+const withSale =
+  (request: (api: ApiFixture, orderId: number, entryId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { id } = await api.hold({ price: '129.00' })
+    await api.end('complete', id)
+    const { body } = await api.get(`/store/entries?orderId=${id}`)
+    return () => request(api, id, (body as { id: number }[])[0]?.id ?? 0)
+  }
+const withDeposit =
+  (request: (api: ApiFixture, orderId: number) => Promise<TestResponse>): Case =>
+  async (api) => {
+    const { id } = await api.hold({ deposit: '20.00' })
+    return () => request(api, id)
+  }
+const once = (key: string = randomUUID()) => ({ 'idempotency-key': key })
+const REFUND = { amount: '29.00', takeBack: false }
+const CASH = { direction: 'in', amount: '50.00', note: 'change from the bank' }
+/** Closes the day after the last closed one, which has no entries. */
+const withDay =
+  (
+    request: (
+      api: ApiFixture,
+      closing: { day: string; counted: string; kept: string },
+    ) => Promise<TestResponse>,
+  ): Case =>
+  async (api) => {
+    const { body } = await api.get('/store/totals')
+    const { closedThrough = '2026-01-01' } = body as { closedThrough?: string }
+    const day = new Date(Date.parse(closedThrough) + 86_400_000).toISOString().slice(0, 10)
+    return () => request(api, { day, counted: '0.00', kept: '0.00' })
+  }
 const withApiKey =
   (request: (api: ApiFixture, apiKeyId: number) => Promise<TestResponse>): Case =>
   async (api) => {
@@ -52,6 +84,8 @@ const withWebhook =
     const { body } = await api.post('/webhooks', WEBHOOK)
     return () => request(api, `/webhooks/${(body as { id: number }).id}`)
   }
+const patchSettings = (api: ApiFixture, body: object, headers: Record<string, string> = {}) =>
+  api.call('PATCH', '/v1/store/settings', { body, headers })
 const notModified = (api: ApiFixture, path: string) =>
   api.call('GET', `/v1${path}`, { headers: { 'if-none-match': '*' } })
 const withDisabledWebhook = (request: (api: ApiFixture, path: string) => Promise<TestResponse>): Case =>
@@ -86,7 +120,7 @@ const inUse =
     const key = randomUUID()
     return () =>
       api.db.transaction(async (tx) => {
-        const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from api_keys`
+        const text = `select pg_advisory_xact_lock(hashtextextended('${key}', id)) from actors`
         await tx.read({ name: key, text, values: [] })
         return api.post(path, body, { 'idempotency-key': key })
       })
@@ -208,8 +242,70 @@ const CASES: Record<string, Record<string, Case>> = {
     200: withOrder((api, id) => api.get(`/store/orders/${id}`)),
     304: withOrder((api, id) => notModified(api, `/store/orders/${id}`)),
   },
+  updateOrder: {
+    200: withOrder((api, id) => api.call('PATCH', `/v1/store/orders/${id}`, { body: { note: 'x' } })),
+    400: withOrder((api, id) => api.call('PATCH', `/v1/store/orders/${id}`, { body: { note: '' } })),
+    409: async (api) => {
+      const { id, expiresAt } = await api.hold()
+      await api.end('cancel', id)
+      return () => api.call('PATCH', `/v1/store/orders/${id}`, { body: { expiresAt } })
+    },
+  },
   completeOrder: end('complete', 'cancel'),
   cancelOrder: end('cancel', 'complete'),
+  correctOrder: {
+    200: withSale((api, id) => api.post(`/store/orders/${id}/correct`, { price: '119.00' })),
+    400: withSale((api, id) => api.post(`/store/orders/${id}/correct`, { price: '119' })),
+    404: simply((api) => api.post(`/store/orders/${UNKNOWN_ID}/correct`, { price: '119.00' })),
+    409: withOrder((api, id) => api.post(`/store/orders/${id}/correct`, { price: '119.00' })),
+  },
+  refundOrder: {
+    201: withSale((api, id) => api.post(`/store/orders/${id}/refund`, REFUND, once())),
+    400: withSale((api, id) => api.post(`/store/orders/${id}/refund`, REFUND)),
+    404: simply((api) => api.post(`/store/orders/${UNKNOWN_ID}/refund`, REFUND, once())),
+    409: withSale((api, id) =>
+      api.post(`/store/orders/${id}/refund`, { ...REFUND, amount: '129.01' }, once()),
+    ),
+    422: withSale(async (api, id) => {
+      await api.post(`/store/orders/${id}/refund`, REFUND, once(`refund ${id}`))
+      return api.post(`/store/orders/${id}/refund`, { ...REFUND, takeBack: true }, once(`refund ${id}`))
+    }),
+  },
+  settleDeposit: {
+    201: withDeposit((api, id) => api.post(`/store/orders/${id}/settle-deposit`, { refund: '5.00' }, once())),
+    400: withDeposit((api, id) => api.post(`/store/orders/${id}/settle-deposit`, { refund: '5.00' })),
+    404: simply((api) => api.post(`/store/orders/${UNKNOWN_ID}/settle-deposit`, { refund: '5.00' }, once())),
+    409: withOrder((api, id) => api.post(`/store/orders/${id}/settle-deposit`, { refund: '5.00' }, once())),
+    422: withDeposit(async (api, id) => {
+      await api.post(`/store/orders/${id}/settle-deposit`, { refund: '5.00' }, once(`settle ${id}`))
+      return api.post(`/store/orders/${id}/settle-deposit`, { refund: '6.00' }, once(`settle ${id}`))
+    }),
+  },
+  voidEntry: {
+    200: withSale((api, _, entryId) => api.call('POST', `/v1/store/entries/${entryId}/void`)),
+    409: withSale(async (api, id, entryId) => {
+      await api.post(`/store/orders/${id}/correct`, { price: '119.00' })
+      return api.call('POST', `/v1/store/entries/${entryId}/void`)
+    }),
+  },
+  recordCash: {
+    201: simply((api) => api.post('/store/cash', CASH, once())),
+    400: simply((api) => api.post('/store/cash', CASH)),
+    409: inUse('/store/cash', CASH),
+    422: reused('/store/cash', [() => CASH, () => ({ ...CASH, direction: 'out' })]),
+  },
+  closeDay: {
+    200: withDay(async (api, closing) => {
+      await api.post('/store/day-closings', closing)
+      return api.post('/store/day-closings', closing)
+    }),
+    201: withDay((api, closing) => api.post('/store/day-closings', closing)),
+    400: simply((api) => api.post('/store/day-closings', {})),
+    409: withDay(async (api, closing) => {
+      await api.post('/store/day-closings', closing)
+      return api.post('/store/day-closings', { ...closing, counted: '1.00' })
+    }),
+  },
   listEvents: {
     410: simply((api) => api.get(`/events?after=${UNKNOWN_POSITION}`)),
   },
@@ -234,6 +330,12 @@ const CASES: Record<string, Record<string, Case>> = {
   getWebhook: {
     200: withWebhook((api, path) => api.get(path)),
     304: withWebhook((api, path) => notModified(api, path)),
+  },
+  updateSettings: {
+    200: simply((api) => patchSettings(api, { name: randomUUID() })),
+    400: simply((api) => patchSettings(api, { timeZone: 'Mars/Olympus' })),
+    409: withOrder((api) => patchSettings(api, { timeZone: 'Asia/Tokyo' })),
+    412: simply((api) => patchSettings(api, {}, { 'if-match': '"0"' })),
   },
   updateWebhook: {
     200: withWebhook((api, path) => api.call('PATCH', `/v1${path}`, { body: { enabled: false } })),
@@ -274,6 +376,11 @@ const CASES: Record<string, Record<string, Case>> = {
   createApiKey: {
     201: simply((api) => api.post('/api-keys', { name: 'x' })),
     400: simply((api) => api.post('/api-keys', {})),
+  },
+  updateApiKey: {
+    200: withApiKey((api, id) => api.call('PATCH', `/v1/api-keys/${id}`, { body: { name: 'y' } })),
+    400: withApiKey((api, id) => api.call('PATCH', `/v1/api-keys/${id}`, { body: {} })),
+    404: simply((api) => api.call('PATCH', `/v1/api-keys/${UNKNOWN_ID}`, { body: { name: 'y' } })),
   },
   rotateApiKey: {
     201: withApiKey((api, id) => api.post(`/api-keys/${id}/rotate`, {})),
@@ -343,7 +450,16 @@ describe('if the connection is lost during the commit,', () => {
       if (select is_enabled from fault) then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`)
-    for (const table of ['pets', 'pet_profiles', 'orders', 'categories', 'api_keys', 'webhooks']) {
+    const ofStore = [
+      'pets',
+      'pet_profiles',
+      'orders',
+      'entries',
+      'day_closings',
+      'categories',
+      'store_settings',
+    ]
+    for (const table of [...ofStore, 'actors', 'api_keys', 'webhooks']) {
       await api.sql(`create constraint trigger fault after insert or update or delete on ${table}
         deferrable initially deferred for each row execute function break_connection()`)
     }

@@ -74,10 +74,14 @@ test('selects pets with the keyboard and the mouse, changes and sells them, and 
   const selling = page.getByRole('dialog', { name: 'Sell 5 pets' })
   await selling.getByText('Total €1,250.00').waitFor()
   await selling.getByLabel('Price of Ananke').fill('200')
-  await selling.getByLabel('Note').fill('Ms Okafor')
+  await selling.getByLabel('Buyer').fill('Ms Okafor')
   await selling.getByText('Total €1,200.00').waitFor()
   expect(await accessibilityFaults(page)).toEqual([])
-  await selling.getByRole('button', { name: 'Sell 5 pets' }).click()
+  const sell = selling.getByRole('button', { name: 'Sell 5 pets for €1,200.00' })
+  await sell.click()
+  await selling.getByText('Choose how they are paid.').waitFor()
+  await selling.getByRole('radio', { name: 'Transfer' }).click()
+  await sell.click()
   await page.getByText('Sold 5 pets for €1,200.00.').waitFor()
   expect(await other.orders.get(order.id)).toMatchObject({
     status: 'completed',
@@ -88,6 +92,8 @@ test('selects pets with the keyboard and the mouse, changes and sells them, and 
   expect(sales.map(({ price, note }) => `${price} ${note}`).sort()).toEqual(
     ['200.00 Ms Okafor', ...Array.from({ length: 3 }, () => '250.00 Ms Okafor'), '250.00 Mr Abe'].sort(),
   )
+  const entries = (await other.till.entries().page()).items.filter(({ kind }) => kind === 'sale')
+  expect(entries.map(({ method }) => method)).toEqual(Array.from({ length: 5 }, () => 'transfer'))
   expect(faults).toEqual([])
   await page.context().close()
 })

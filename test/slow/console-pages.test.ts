@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 import { addDemoPets } from '../support/demo-pets.ts'
 import { accessibilityFaults, visit } from '../support/browser.ts'
 import { enterKey, startConsole } from '../support/console.ts'
+import { sql } from '../support/database.ts'
 import { CHECKS_FIGURES } from '../support/figures.ts'
 import { IS_FULL } from '../support/volume.ts'
 
@@ -24,6 +25,11 @@ const FIRST_ROW_Y_MAX = 190
 const ROWS_MIN = 12
 
 const shop = await startConsole(addDemoPets)
+// The page "Health" then has something that needs a person.
+await sql(
+  shop.databaseUrl,
+  `insert into health_reports (name, used_bytes, total_bytes) values ('disk', 364, 400)`,
+)
 const emptyShop = await startConsole(async () => {})
 const { service, browser, issueKey, signIn } = shop
 afterAll(() => Promise.all([shop, emptyShop].map((started) => started.service.stop())))
@@ -32,8 +38,9 @@ const PAGES = [
   '/',
   '/pets/500',
   '/holds',
-  '/sales',
+  '/till',
   '/overview',
+  '/health',
   '/api-keys',
   '/import',
   '/webhooks',
@@ -86,8 +93,9 @@ test('all pages are accessible while they load', async () => {
     '/',
     '/pets/500',
     '/holds',
-    '/sales',
+    '/till',
     '/overview',
+    '/health',
     '/api-keys',
     '/webhooks',
     '/webhooks/1',

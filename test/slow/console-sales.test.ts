@@ -1,12 +1,10 @@
-// Prices, facts and sales in the console, in Chromium: price a litter, bargain, sell, and close the day.
-import { readFile } from 'node:fs/promises'
+// Prices, facts and sales in the console, in Chromium: price a litter, bargain and sell.
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { Petstore } from '../../client/src/petstore.ts'
 import { addDemoPets } from '../support/demo-pets.ts'
 import { accessibilityFaults } from '../support/browser.ts'
 import { sql } from '../support/database.ts'
-import { untilAfterMidnight } from '../support/one-day.ts'
 import { confirmSale, KEEP_MESSAGES, rowOf, sellHeld, startConsole } from '../support/console.ts'
 
 const { service, databaseUrl, signIn, issueKey } = await startConsole(addDemoPets)
@@ -20,17 +18,12 @@ async function openForm(page: Page): Promise<Locator> {
   return dialog
 }
 
-/** The figure of the page of sales with this label. */
-const total = (page: Page, label: string) =>
-  page.locator('.sales-totals > div').filter({ hasText: label }).getByRole('definition').allTextContents()
-
 /** The price on the page of a pet. */
 function askedPrice(page: Page, price: string) {
   return page.getByRole('region', { name: 'Sale' }).getByText(price, { exact: true })
 }
 
-test('prices a litter, bargains, sells, and closes the day', async () => {
-  await untilAfterMidnight()
+test('prices a litter, bargains and sells', async () => {
   const { page, faults } = await signIn('/')
   const form = await openForm(page)
   await form.getByLabel('Price').fill('250')
@@ -69,41 +62,7 @@ test('prices a litter, bargains, sells, and closes the day', async () => {
   await askedPrice(page, '€240.00').waitFor()
   await page.getByText('=Ms Okafor').waitFor()
 
-  await page.getByRole('navigation').getByRole('link', { name: 'Sales' }).click()
-  await expect.poll(() => total(page, 'Total')).toEqual(['€460.50'])
-  await rowOf(page, 'Ananke').getByText('Mr Abe').waitFor()
-  expect(await page.locator('.sale-row .name a').allTextContents()).toEqual(['Bianca', 'Ananke'])
-  expect(await accessibilityFaults(page)).toEqual([])
-
-  const downloaded = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export as CSV' }).click()
-  const csv = await readFile(await (await downloaded).path(), 'utf8')
-  expect(csv.split('\r\n').map((row) => row.split(',').slice(2, 8))).toEqual([
-    ['petName', 'category', 'placedBy', 'note', 'price', 'currency'],
-    ['Bianca', 'Dogs', 'Ada', `'=Ms Okafor`, '240.00', 'EUR'],
-    ['Ananke', 'Dogs', 'Ada', 'Mr Abe', '220.50', 'EUR'],
-    [],
-  ])
   expect(faults).toEqual([])
-  await page.context().close()
-})
-
-test('the page of sales counts what the total does not include, and marks a pet that was brought back', async () => {
-  await untilAfterMidnight()
-  const { page } = await signIn('/sales')
-  const before = await other.figures({ days: 1 })
-  const [sold, set] = await Promise.all(
-    ['Despina', 'Elara'].map((name) => other.pets.create({ name, categoryId: 1 })),
-  )
-  const order = await other.orders.place({ petId: sold?.id ?? '' })
-  await other.orders.complete(order.id)
-  await other.pets.update(set?.id ?? '', { status: 'sold' })
-  const { withoutPrice = 0 } = before.days[0]?.sales ?? {}
-  await expect.poll(() => total(page, 'Sales without a price')).toEqual([String(withoutPrice + 1)])
-  await expect.poll(() => total(page, 'Set to sold without an order')).toEqual(['1'])
-  await rowOf(page, 'Despina').getByText('No price').waitFor()
-  await other.pets.update(sold?.id ?? '', { status: 'available' })
-  await rowOf(page, 'Despina').getByText('brought back').waitFor()
   await page.context().close()
 })
 
@@ -202,5 +161,137 @@ test('a browser remembers the columns', async () => {
   await page.reload()
   await rowOf(page, 'Iapetus').getByText('ABC123', { exact: true }).first().waitFor()
   expect(await rowOf(page, 'Iapetus').getByText('€90.00').count()).toBe(0)
+  await page.context().close()
+})
+
+test('a wrong price is corrected, a sale undone, and the till says what is true', async () => {
+  const since = (await other.till.totals()).totals[0] ?? { pets: 0, sales: '0.00', paid: '0.00' }
+  const [wrong, mistake, right] = await Promise.all(
+    [
+      ['Triton', '45.00'],
+      ['Umbriel', '13.00'],
+      ['Vesta', '1150.00'],
+    ].map(async ([name = '', price]) => {
+      const { id } = await other.pets.create({ name, categoryId: 1 })
+      await other.pets.setProfile(id, { price })
+      return id
+    }),
+  )
+  const { page, faults } = await signIn(`/pets/${wrong}`, { initScript: KEEP_MESSAGES })
+  const open = (id: string | undefined) => page.goto(`${service.origin}/pets/${id}`)
+  const sell = async (name: string, method: 'Cash' | 'Card') => {
+    await page.getByRole('button', { name: /^Sell for/ }).click()
+    await confirmSale(page, name, { method })
+    await page.getByText(`${name} is sold for`).waitFor()
+  }
+  await sell('Triton', 'Cash')
+  await page.getByRole('button', { name: 'Correct price' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Correct the price of Triton' })
+  await dialog.getByLabel('Right price').fill('450')
+  await dialog.getByText('To pay').waitFor()
+  await expect.poll(() => dialog.getByRole('radio', { name: 'Cash' }).isChecked()).toBe(true)
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.getByText('The price of Triton is €450.00 now.').waitFor()
+  await askedPrice(page, '€450.00').waitFor()
+  await page.getByText('Price corrected from €45.00 to €450.00, in cash').waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit Triton' })
+  await form.getByLabel('Breed').waitFor()
+  expect(await form.getByLabel(/^(Price|Status)/).count()).toBe(0)
+
+  await open(mistake)
+  await sell('Umbriel', 'Cash')
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await page.getByText('Undone: Umbriel is available again.').waitFor()
+  await open(right)
+  await sell('Vesta', 'Card')
+  const [totals] = (await other.till.totals()).totals
+  expect([totals?.pets, Number(totals?.sales) - Number(since.sales)]).toEqual([since.pets + 2, 1600])
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+test('takes a pet back with a part of its price, and keeps its sale struck through', async () => {
+  const { id } = await other.pets.create({ name: 'Xena', categoryId: 1 })
+  const order = await other.orders.place({ petId: id, price: '129.00', note: 'Ms Berger' })
+  await other.orders.complete(order.id, { method: 'card' })
+  const { page, faults } = await signIn(`/pets/${id}`, { initScript: KEEP_MESSAGES })
+  await page.getByRole('button', { name: 'Take back' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Take back Xena' })
+  await dialog.getByText(/^Paid on .* by card$/).waitFor()
+  await dialog.getByLabel('Refund', { exact: true }).fill('130')
+  await dialog.getByText('At most €129.00 was paid.').waitFor()
+  await dialog.getByLabel('Refund', { exact: true }).fill('100')
+  await dialog.getByRole('button', { name: 'Take back, refund €100.00' }).click()
+  await dialog.getByText('Choose a reason.').waitFor()
+  await dialog.getByText('Ill', { exact: true }).click()
+  await dialog.getByRole('radio', { name: 'Cash' }).click()
+  expect(await accessibilityFaults(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Take back, refund €100.00' }).click()
+  await page.getByText('Xena is taken back, and €100.00 refunded.').waitFor()
+  await page.getByText('Taken back, €100.00 refunded in cash').waitFor()
+  await page.locator('.struck', { hasText: 'Sold for €129.00, paid by card' }).waitFor()
+  expect(await other.orders.get(order.id)).toMatchObject({ netPrice: '29.00' })
+  // The pet is available, and the return can still be undone.
+  await page.getByRole('button', { name: 'Undo return' }).click()
+  await page.getByRole('button', { name: 'Correct price' }).waitFor()
+  expect(await other.orders.get(order.id)).toMatchObject({ netPrice: '129.00' })
+  expect(faults).toEqual([])
+  await page.context().close()
+})
+
+test('a hold takes a deposit, a sale subtracts it, and a released one is settled on the page of holds', async () => {
+  const ids = await Promise.all(
+    ['Yara', 'Zeno'].map(async (name) => {
+      const { id } = await other.pets.create({ name, categoryId: 1 })
+      await other.pets.setProfile(id, { price: '129.00' })
+      return id
+    }),
+  )
+  const { page, faults } = await signIn('/', { initScript: KEEP_MESSAGES })
+  for (const [index, name] of ['Yara', 'Zeno'].entries()) {
+    await page.goto(`${service.origin}/pets/${ids[index]}`)
+    await page.getByRole('button', { name: `Hold ${name}` }).click()
+    const holding = page.getByRole('dialog', { name: `Hold ${name}` })
+    await holding.getByLabel('Deposit', { exact: true }).fill('20')
+    await holding.getByRole('radio', { name: 'Cash' }).click()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await holding.getByRole('button', { name: 'Hold, take €20.00' }).click()
+    await page.getByText('Deposit of €20.00 paid').waitFor()
+  }
+  await page.getByRole('button', { name: 'Release' }).click()
+  await page.getByText('The deposit of €20.00 is on the page Holds, to settle.').waitFor()
+
+  await page.goto(`${service.origin}/pets/${ids[0]}`)
+  await page.getByRole('button', { name: 'Sell for €109.00' }).click()
+  await page.getByRole('checkbox', { name: 'Receipt' }).check()
+  await confirmSale(page, 'Yara', { note: 'Ms Yoon', discount: '10 %', method: 'Card' })
+  await page.locator('.receipt').getByText('€116.10').first().waitFor()
+  expect(await page.getByText('Copy').count()).toBe(0)
+  await page.goto(`${service.origin}/pets/${ids[0]}`)
+  await page.getByText('Ms Yoon').waitFor()
+  await page.getByRole('link', { name: 'Receipt' }).click()
+  await page.getByText('Copy').waitFor()
+  const { items } = await other.till.entries({ petId: ids[0] ?? '' }).page()
+  expect(items.map(({ kind, paid, method, reason }) => [kind, paid, method, reason])).toEqual([
+    ['sale', '96.10', 'card', 'discount'],
+    ['deposit', '20.00', 'cash', undefined],
+  ])
+
+  await page.goto(`${service.origin}/holds`)
+  await page.getByRole('heading', { name: 'Deposits to settle' }).waitFor()
+  await page.getByRole('button', { name: 'Keep the deposit for Zeno' }).click()
+  await page.getByText('The deposit of €20.00 is kept.').waitFor()
+  await page.getByRole('heading', { name: 'Deposits to settle' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+  await page.getByRole('button', { name: 'Give back the deposit for Zeno' }).click()
+  const settling = page.getByRole('dialog', { name: 'Give back the deposit for Zeno' })
+  await expect.poll(() => settling.getByRole('radio', { name: 'Cash' }).isChecked()).toBe(true)
+  expect(await accessibilityFaults(page)).toEqual([])
+  await settling.getByRole('button', { name: 'Give back €20.00' }).click()
+  await page.getByText('€20.00 of the deposit is given back.').waitFor()
+  expect((await other.till.totals()).deposits).toEqual([])
+  expect(faults).toEqual([])
   await page.context().close()
 })

@@ -72,7 +72,7 @@ test('signing out revokes the personal key', async () => {
   await signOut(page)
   await page.getByText('You have signed out.').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
-  const valid = `select id from api_keys where name = 'Sam Staff' and revoked_at is null`
+  const valid = `select from api_keys join actors on actors.id = actor_id where name = 'Sam Staff' and revoked_at is null`
   await expect.poll(() => fixture.sql(valid)).toEqual([])
   await page.context().close()
 })

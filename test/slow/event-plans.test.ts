@@ -27,7 +27,7 @@ async function load(): Promise<void> {
   await client.query(`alter table outbox set (autovacuum_enabled = off);
     alter table event_numbers set (autovacuum_enabled = off)`)
   await client.query(
-    `insert into outbox (at, type, count, pet_ids, category_ids, statuses, names, changed, api_key_ids, request_ids)
+    `insert into outbox (at, type, count, pet_ids, category_ids, statuses, names, changed, actor_ids, request_ids)
       select now() - make_interval(secs => case when n <= $2 then 3000000 else 0 end),
         case when n <= $2 or n % 200000 = 7 then 'order.placed' when n % 50000 = 3 then 'pet.deleted'
           when n % 2 = 0 then 'pet.created' else 'pet.updated' end::event_type,

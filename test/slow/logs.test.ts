@@ -30,7 +30,10 @@ test('logs one line per request: route, status, time, key id and request id, but
   await service.stop()
 
   const requests = linesOf(service.log()).filter(({ msg }) => msg === 'request')
-  const [row] = await sql<{ id: string }>(DATABASE_URL, `select id from api_keys where name = 'logged'`)
+  const [row] = await sql<{ id: string }>(
+    DATABASE_URL,
+    `select api_keys.id from api_keys join actors on actors.id = actor_id where name = 'logged'`,
+  )
   const apiKeyId = Number(row?.id)
   const base = { level: 30, msg: 'request', ms: expect.any(Number), time: expect.any(String) }
   expect(requests).toEqual([
@@ -113,12 +116,10 @@ test('`api-keys list --deprecated` lists the keys that still call getPet, the nu
       daysLeft,
       apiKeyId: expect.any(Number),
     }
-    const uses = (JSON.parse(stdout) as { apiKeyName: string }[]).filter(({ apiKeyName }) =>
-      apiKeyName.startsWith('old'),
-    )
+    const uses = (JSON.parse(stdout) as { actor: string }[]).filter(({ actor }) => actor.startsWith('old'))
     expect(uses).toEqual([
-      { ...use, apiKeyName: 'old-app', calls: 6, callsLast30Days: 6 },
-      { ...use, apiKeyName: 'older-app', calls: 2, callsLast30Days: 2 },
+      { ...use, actor: 'old-app', calls: 6, callsLast30Days: 6 },
+      { ...use, actor: 'older-app', calls: 2, callsLast30Days: 2 },
     ])
     const listed = await petstore(['api-keys', 'list', '--deprecated'], environment)
     expect(listed.stdout).toMatch(/^ID +NAME +OPERATION +CALLS +LAST 30 DAYS +FIRST +LAST +DAYS LEFT$/m)

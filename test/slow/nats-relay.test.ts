@@ -263,7 +263,7 @@ describe.skipIf(NATS_VERSION === undefined)(`nats-server ${NATS_VERSION}`, () =>
   })
 
   test('a relay whose position has expired says what to do and exits with 1', async () => {
-    await sql(DATABASE_URL, 'truncate pets, orders, pet_history')
+    await sql(DATABASE_URL, 'truncate pets, orders, entries, pet_history')
     const { code, stderr } = await startRelay().finished
     expect(stderr).toContain(
       `The stream ${STREAM} cannot continue: delete it and start again from an export.`,

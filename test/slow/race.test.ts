@@ -9,7 +9,8 @@ import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
 
 const BUYERS = 16
-const SCOPES = 'pets:read,pets:write,orders:read,orders:write'
+/** A change of a sold pet to available is a refund. */
+const SCOPES = 'pets:read,pets:write,orders:read,orders:write,till:write'
 
 async function openApiFixture(pets: number) {
   const DATABASE_URL = await createTestDatabase()

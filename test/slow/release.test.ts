@@ -79,7 +79,10 @@ const npx = (args: string[], environment: Record<string, string> = {}) =>
 test('the release consists of two packages, the image, the SBOM and the checksums of all', async () => {
   const files = [...archives.slice(0, 2), 'sbom.json', ...archives.slice(2)]
   expect(readdirSync(out).toSorted()).toEqual([...files, 'SHA256SUMS'].toSorted())
-  const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out })
+  const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], {
+    cwd: out,
+    env: cleanEnvironment({ PATH }),
+  })
   expect(stdout).toBe(files.map((name) => `${name}: OK\n`).join(''))
 })
 

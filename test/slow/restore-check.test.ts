@@ -73,7 +73,7 @@ test('proves a good backup with all archived WAL, and leaves the store and the a
     {
       is_proven: true,
       backup: expect.stringMatching(/^\d{8}-\d{6}F$/),
-      message: expect.stringContaining('10 checks done'),
+      message: expect.stringContaining('11 checks done'),
     },
   ])
   // The commit is a moment later than the event.

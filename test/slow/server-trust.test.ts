@@ -129,6 +129,7 @@ test.each([
     },
   ],
   ['putCategory', async () => () => api.put('/categories/7', { name: 'same' })],
+  ['updateSettings', async () => () => api.call('PATCH', '/v1/store/settings', { body: { name: 'same' } })],
 ])('a second %s that changes nothing waits for a standby too', async (_operation, prepare) => {
   const send = await prepare()
   expect((await send()).status).toBeLessThan(300)

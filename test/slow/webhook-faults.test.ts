@@ -44,7 +44,13 @@ const startDelivery = () => startService(deliveryEnvironment, { args: ['deliver'
 interface Event {
   position: string
   type: string
+  entry?: object
   [field: string]: unknown
+}
+
+/** Webhooks leave out what is about people. */
+function withoutPeople(entry: object | undefined): object | undefined {
+  return entry && { ...entry, seller: undefined, actor: undefined, reason: undefined }
 }
 
 test(`every receiver gets every event in the order of each pet, with ${FAULTS} kills`, {
@@ -126,9 +132,12 @@ test(`every receiver gets every event in the order of each pet, with ${FAULTS} k
   for (let after = start; expected.size < head - startNumber; ) {
     const events = (await api().get(`/events?limit=1000&after=${after}`)).body as Event[]
     if (events.length === 0) break
-    for (const { type, position, petId, pet, changed, order } of events) {
+    for (const { type, position, petId, pet, changed, order, entry } of events) {
       // JSON.stringify leaves out the fields that an event does not have.
-      expected.set(Number(position.split('-')[1]), checksumOf(type, { position, petId, pet, changed, order }))
+      expected.set(
+        Number(position.split('-')[1]),
+        checksumOf(type, { position, petId, pet, changed, order, entry: withoutPeople(entry) }),
+      )
     }
     after = events.at(-1)?.position ?? after
   }

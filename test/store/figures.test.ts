@@ -236,7 +236,7 @@ describe('sales', () => {
       const own = await shared
       // The first day has one order at its start and one at its end, the second day has two of each, and so on.
       await own.sql(
-        `truncate orders restart identity; insert into pets (id, name, category_id) values (1, 'x', 1) on conflict do nothing;
+        `set session_replication_role = replica; truncate orders restart identity cascade; insert into pets (id, name, category_id) values (1, 'x', 1) on conflict do nothing;
           insert into orders (pet_id, placed_by, created_at, expires_at, closed_at, status, price, currency)
           select 1, 1, at - interval '1 minute', at + interval '1 hour', at, 'completed', 0.01, 'EUR'
           from generate_series(1, 90) as n

@@ -44,7 +44,7 @@ test('returns every event, newest first, with its API key, request id and reason
   const facts = EVENTS.map((entry) => ({
     ...entry,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    apiKeyName: entry.event === 'order_expired' ? 'petstore' : 'staff',
+    actor: entry.event === 'order_expired' ? 'petstore' : 'staff',
     requestId: expect.stringMatching(UUID),
   }))
   expect(history).toEqual(facts)
@@ -136,15 +136,15 @@ test('an entry has the API key and the id of the request that caused it', async 
   const { id } = created.body as { id: number }
   await api.patch(id, { name: 'Rex', reason: 'Zoë asked 🐕' }, { 'x-request-id': 'staff-8' })
   expect(await api.history(id)).toMatchObject([
-    { event: 'updated', apiKeyName: 'staff', requestId: 'staff-8', reason: 'Zoë asked 🐕' },
-    { event: 'created', apiKeyName: 'partner', requestId: 'partner-7' },
+    { event: 'updated', actor: 'staff', requestId: 'staff-8', reason: 'Zoë asked 🐕' },
+    { event: 'created', actor: 'partner', requestId: 'partner-7' },
   ])
 })
 
 test('a pet inserted by SQL has a `created` entry', async () => {
   const [row] = await api.sql(`insert into pets (name, category_id) values ('Hand', 1) returning id`)
   expect(await api.history(Number(row?.['id']))).toEqual([
-    { at: expect.any(String), event: 'created', apiKeyName: 'petstore', requestId: expect.any(String) },
+    { at: expect.any(String), event: 'created', actor: 'petstore', requestId: expect.any(String) },
   ])
 })
 

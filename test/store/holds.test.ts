@@ -34,7 +34,7 @@ describe('while a hold is overdue and not yet swept,', () => {
     expect(expired).toMatchObject({ status: 'expired', closedAt: expired.expiresAt })
     expect(await orderOf(next.id)).toMatchObject({ status: 'open' })
     expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
-    const events = (await api.history(petId)).map(({ event, apiKeyName }) => `${event} by ${apiKeyName}`)
+    const events = (await api.history(petId)).map(({ event, actor }) => `${event} by ${actor}`)
     expect(events).toEqual([
       'order_placed by staff',
       'order_expired by petstore',

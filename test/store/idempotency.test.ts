@@ -43,7 +43,7 @@ test('a purge ends with the first batch that is not full', async () => {
   const store = (count: number) =>
     sql(
       databaseUrl,
-      `insert into idempotency_keys (owner_id, key, fingerprint, response, created_at)
+      `insert into idempotency_keys (actor_id, key, fingerprint, response, created_at)
         select 1, 'many ' || n, '', '', now() - interval '2 days' from generate_series(1, $1::int) n`,
       [count],
     )
@@ -56,7 +56,7 @@ test('a purge ends with the first batch that is not full', async () => {
 })
 
 test('of two requests of one batch with the same new key, only the first is done, and the second is rejected', async () => {
-  const requestOf = (key: string) => ({ ownerId: 1n, key, operation: 'test', values: [key] })
+  const requestOf = (key: string) => ({ actorId: 1n, key, operation: 'test', values: [key] })
   const done: number[][] = []
   const outcomes = await runIdempotentBatch(db, ['a', 'b', 'a'].map(requestOf), async (_tx, indexes) => {
     done.push(indexes)
@@ -71,7 +71,7 @@ test('of two requests of one batch with the same new key, only the first is done
 })
 
 test('the lock of a key ends with its transaction, also if the work is rejected', async () => {
-  const request = (key: string) => ({ ownerId: 1n, key, operation: 'test', values: [] })
+  const request = (key: string) => ({ actorId: 1n, key, operation: 'test', values: [] })
   await doOnce(db, request('done'), async () => 'done')
   const rejected = doOnce(db, request('rejected'), () => Promise.reject(new AppError('pet_not_found')))
   await expect(rejected).rejects.toMatchObject({ code: 'pet_not_found' })
@@ -109,7 +109,7 @@ test('returns 409 without waiting while a create with the same Idempotency-Key i
   await db.transaction(async (tx) => {
     await tx.read({
       name: 'hold',
-      text: `select pg_advisory_xact_lock(hashtextextended('held', id)) from api_keys`,
+      text: `select pg_advisory_xact_lock(hashtextextended('held', id)) from actors`,
       values: [],
     })
     // The lock is released only after this response, so a create that waits for the lock would hang.
@@ -122,16 +122,16 @@ test('returns 409 without waiting while a create with the same Idempotency-Key i
 test.each(['petstore sequence events', 'petstore fold counts', 'petstore create webhook'])(
   'an Idempotency-Key cannot take the lock of %s, whatever its hash is',
   async (job) => {
-    const { id: ownerId } = await issueApiKey(db)
+    const { actorId } = await issueApiKey(db)
     const [lock] = await sql<{ id: number }>(databaseUrl, 'select hashtext($1) as id', [job])
-    const key = findKeyWithHash(BigInt(lock?.id ?? 0), ownerId)
+    const key = findKeyWithHash(BigInt(lock?.id ?? 0), actorId)
     const collides = 'select hashtextextended($1, $2) = hashtext($3) as same'
-    expect(await sql(databaseUrl, collides, [key, ownerId, job])).toEqual([{ same: true }])
+    expect(await sql(databaseUrl, collides, [key, actorId, job])).toEqual([{ same: true }])
     await db.transaction(async (tx) => {
-      expect(await lockIdempotencyKeys(tx, [{ ownerId, key }])).toEqual([true])
+      expect(await lockIdempotencyKeys(tx, [{ actorId, key }])).toEqual([true])
       // Another request with the same key does not get the lock, and the job gets its own.
       await db.transaction(async (other) => {
-        expect(await lockIdempotencyKeys(other, [{ ownerId, key }])).toEqual([false])
+        expect(await lockIdempotencyKeys(other, [{ actorId, key }])).toEqual([false])
       })
       const lockJob = 'select pg_try_advisory_xact_lock(hashtext($1)) as locked'
       expect(await sql(databaseUrl, lockJob, [job])).toEqual([{ locked: true }])

@@ -6,6 +6,7 @@ import { type Order, openApiFixture, openApiFixtureOn } from '../support/api-fix
 import { issueApiKey } from '../support/app.ts'
 import { untilBlocked } from '../support/database.ts'
 import { faultyFields } from '../support/pets.ts'
+import { shopIn } from '../support/settings.ts'
 
 const api = await openApiFixture()
 
@@ -36,7 +37,7 @@ describe('placing an order', () => {
     expect(order).toMatchObject({ price: '99.50', currency: 'EUR' })
     expect((await api.get(`/store/orders/${order.id}`)).body).toEqual(order)
     expect((await api.get(`/store/orders?petId=${petId}`)).body).toEqual([order])
-    const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { currency: 'JPY' })
+    const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { settings: shopIn('JPY') })
     expect(await inYen.hold({ price: '12900' })).toMatchObject({ price: '12900', currency: 'JPY' })
   })
 
@@ -85,7 +86,7 @@ describe('placing an order', () => {
     const first = await place({ price: '99.50' })
     expect(first).toMatchObject({ status: 201, body: { price: '99.50', currency: 'EUR' } })
     expect((await place({ price: '99.50' })).text).toBe(first.text)
-    const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { currency: 'JPY' })
+    const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { settings: shopIn('JPY') })
     const retry = { apiKey, body: { petId, price: '99.50' }, headers }
     expect((await inYen.call('POST', '/v1/store/orders', retry)).text).toBe(first.text)
     for (const body of [{}, { price: '99.51' }, { note: '99.50' }]) {
@@ -125,7 +126,7 @@ describe('completing an order', () => {
   test('replaces the price by the given one', async () => {
     const { id } = await api.hold({ petId: await addPetFor('129.00') })
     expect(await complete(id, { price: '119.00' })).toMatchObject({ price: '119.00', currency: 'EUR' })
-    const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { currency: 'JPY' })
+    const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { settings: shopIn('JPY') })
     const other = await api.hold({ price: '129.00' })
     const inNewCurrency = { price: '0', currency: 'JPY' }
     expect(await complete(other.id, inNewCurrency, inYen)).toMatchObject(inNewCurrency)

@@ -91,7 +91,7 @@ test('16 concurrent replays return the first response even while another session
   const other = new Client(asSuperuser(api.databaseUrl))
   await other.connect()
   await other.query(
-    'select pg_advisory_lock(hashtextextended(key, owner_id)) from idempotency_keys where key = $1',
+    'select pg_advisory_lock(hashtextextended(key, actor_id)) from idempotency_keys where key = $1',
     [key],
   )
   const replays = await Promise.all(Array.from({ length: 16 }, () => place({ petId }, key)))

@@ -181,7 +181,8 @@ describe.each([
     const order = await api.hold({ note: 'x' })
     const response = await api.end(verb, order.id)
     expect(response.status).toBe(200)
-    expect(response.body).toEqual({ ...order, status, closedAt: expect.stringMatching(TIME) })
+    const sale = verb === 'complete' ? { netPrice: '0.00', currency: 'EUR' } : {}
+    expect(response.body).toEqual({ ...order, ...sale, status, closedAt: expect.stringMatching(TIME) })
     const { closedAt = '' } = response.body as Order
     expect(Date.parse(closedAt)).toBeGreaterThanOrEqual(Date.parse(order.createdAt))
     expect((await api.get(`/store/orders/${order.id}`)).body).toEqual(response.body)
@@ -208,12 +209,13 @@ describe.each([
     expect(await api.history(petId)).toHaveLength(3)
   })
 
-  test('returns the same response for a closed order even after the next order for its pet', async () => {
+  test('returns the closed order even after the next order for its pet', async () => {
     const { id, petId } = await api.hold()
     const first = await api.end(verb, id)
     await api.patch(petId, { status: 'available' })
     await api.hold({ petId })
-    expect((await api.end(verb, id)).text).toBe(first.text)
+    const broughtBack = verb === 'complete' ? { broughtBackAt: expect.stringMatching(TIME) } : {}
+    expect((await api.end(verb, id)).body).toEqual({ ...(first.body as Order), ...broughtBack })
     expect(await api.findPet(petId)).toMatchObject({ status: 'pending' })
   })
 
@@ -250,6 +252,31 @@ describe.each([
 
   test.each([UNKNOWN_ID, ...NOT_IDS])('returns 404 for the order id %s', async (orderId) => {
     expect(await api.end(verb, orderId)).toMatchObject({ status: 404, body: { code: 'order_not_found' } })
+  })
+})
+
+describe('the note of a sale', () => {
+  const complete = (id: number, body?: object) => api.post(`/store/orders/${id}/complete`, body ?? {})
+
+  test.each([
+    { before: 'Ms Okafor', sent: undefined, after: 'Ms Okafor' },
+    { before: 'Ms Okafor', sent: 'Mr Lind', after: 'Mr Lind' },
+    { before: undefined, sent: 'Mr Lind', after: 'Mr Lind' },
+    { before: 'Ms Okafor', sent: null, after: undefined },
+    { before: undefined, sent: undefined, after: undefined },
+  ])('is $after if the order had $before and the request $sent', async ({ before, sent, after }) => {
+    const { id } = await api.hold(before === undefined ? {} : { note: before })
+    const { body } = await complete(id, { note: sent })
+    expect((body as Order).note).toBe(after)
+    expect((await api.get(`/store/orders/${id}`)).body).toEqual(body)
+    expect((await complete(id, { note: 'too late' })).body).toEqual(body)
+  })
+
+  test('must be storable text (400)', async () => {
+    const { id } = await api.hold()
+    for (const note of ['', 'n'.repeat(501), 'a\0b', 7])
+      expect(await complete(id, { note })).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect((await api.get(`/store/orders/${id}`)).body).toMatchObject({ status: 'open' })
   })
 })
 

@@ -143,7 +143,7 @@ test('rejects unnamed categories with CATEGORIES=strict, each in its own result'
   expect(resultsOf(response)[0]?.error).toEqual(alone.body)
 })
 
-test('has the events of single changes, with the API key and the request id', async () => {
+test('has the events of single changes, with the actor and the request id', async () => {
   const [toUpdate, toDelete] = [await api.addPet(), await api.addPet()]
   const requestId = randomUUID()
   const changes = [
@@ -153,15 +153,15 @@ test('has the events of single changes, with the API key and the request id', as
   ]
   expect(codesOf(await send(changes, { 'x-request-id': requestId }))).toEqual([201, 200, 204])
   const events = await api.sql(
-    `select type, event.api_key_id is not null as "hasKey" from outbox
-      cross join lateral unnest(api_key_ids, request_ids) as event (api_key_id, request_id)
+    `select type, event.actor_id is not null as "hasActor" from outbox
+      cross join lateral unnest(actor_ids, request_ids) as event (actor_id, request_id)
       where event.request_id = $1 order by id`,
     [requestId],
   )
   expect(events).toEqual(
     ['pet.created', 'pet.profile_updated', 'pet.updated', 'pet.deleted'].map((type) => ({
       type,
-      hasKey: true,
+      hasActor: true,
     })),
   )
   expect(await auditStore(api.databaseUrl)).toEqual([])
@@ -182,6 +182,7 @@ test('sends a limited number of statements, whatever the number of changes', asy
       }),
   }
   const counting = await openApiFixtureOn(api.databaseUrl, db, {})
+  names.length = 0
   const pets = await Promise.all(Array.from({ length: 40 }, () => api.addPet({ status: 'pending' })))
   const response = await counting.post(
     '/pet-changes',
@@ -222,5 +223,7 @@ test('logs each deletion with the pet, the API key and the request id, and none 
   await logging.post('/pet-changes', { changes }, headers)
   await logging.post('/pet-changes', { changes }, headers)
   const deletions = lines.filter(({ msg }) => msg === 'pet deleted')
-  expect(deletions).toMatchObject([{ requestId: 'many', petId: gone.id, apiKeyId: expect.any(Number) }])
+  expect(deletions).toMatchObject([
+    { requestId: 'many', petId: gone.id, apiKeyId: expect.any(Number), actorId: expect.any(Number) },
+  ])
 })

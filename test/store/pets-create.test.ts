@@ -21,20 +21,20 @@ test('CATEGORIES=strict accepts a named category and rejects any other (400)', a
   expect(retried.status).toBe(400)
 })
 
-test('stores the API key, the time and the request id with which a pet was created', async () => {
+test('stores the actor, the time and the request id with which a pet was created', async () => {
   const { body, headers } = await petstore.post('/pets', { name: 'Milo', categoryId: 1 })
   const [row] = await sql(
     databaseUrl,
-    `select api_keys.name, request_id, now() - pets.created_at < '1 minute' as recent
-      from pets join api_keys on api_keys.id = created_by where pets.id = $1`,
+    `select actors.name, request_id, now() - pets.created_at < '1 minute' as recent
+      from pets join actors on actors.id = created_by where pets.id = $1`,
     [(body as { id: number }).id],
   )
   expect(row).toEqual({ name: 'test', request_id: headers.get('x-request-id'), recent: true })
 })
 
 test('creates of several callers share a statement, and the profile of each has its actor and follows its pet', async () => {
-  const [key] = await sql<{ id: string }>(databaseUrl, 'select id::text from api_keys limit 1')
-  const createdBy = BigInt((key as { id: string }).id)
+  const [actor] = await sql<{ id: string }>(databaseUrl, 'select id::text from actors limit 1')
+  const createdBy = BigInt((actor as { id: string }).id)
   const sizes: number[] = []
   const table = openPetTable(db, true, 4, (_kind, size) => sizes.push(size))
   const create = (requestId: string, profile?: { breed: string }) =>
@@ -49,8 +49,8 @@ test('creates of several callers share a statement, and the profile of each has 
   expect(sizes).toEqual([1, 3])
   const events = await sql(
     databaseUrl,
-    `select type, pet_id::bigint as "petId", request_id as "requestId", key_id = $1 as "isCaller"
-      from outbox cross join unnest(pet_ids, request_ids, api_key_ids) as event (pet_id, request_id, key_id)
+    `select type, pet_id::bigint as "petId", request_id as "requestId", actor_id = $1 as "isCaller"
+      from outbox cross join unnest(pet_ids, request_ids, actor_ids) as event (pet_id, request_id, actor_id)
       where pet_id = any($2::bigint[]) order by outbox.id, pet_id`,
     [createdBy, [one, two, three]],
   )

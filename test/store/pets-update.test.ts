@@ -28,7 +28,7 @@ describe('updating a pet', () => {
       event: 'updated',
       from: Object.fromEntries(before),
       to: fields,
-      apiKeyName: 'staff',
+      actor: 'staff',
       requestId: response.headers.get('x-request-id'),
       ...(reason === undefined ? {} : { reason }),
     })

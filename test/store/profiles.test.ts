@@ -5,9 +5,10 @@ import { openApiFixture, openApiFixtureOn } from '../support/api-fixture.ts'
 import { issueApiKey } from '../support/app.ts'
 import { type FeedEvent, positionOf } from '../support/event-fixture.ts'
 import { FULL_PROFILE } from '../support/profile.ts'
+import { shopIn } from '../support/settings.ts'
 
 const api = await openApiFixture()
-const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { currency: 'JPY' })
+const inYen = await openApiFixtureOn(api.databaseUrl, api.db, { settings: shopIn('JPY') })
 
 const put = (petId: number, body: object, headers: Record<string, string> = {}) =>
   api.put(`/pets/${petId}/profile`, body, headers)
@@ -60,7 +61,7 @@ describe('the history', () => {
       { event: 'updated', to: { price: '129.00', currency: 'EUR', breed: 'Beagle', sex: 'male' } },
       { event: 'created' },
     ])
-    expect(entries.at(-2)).toMatchObject({ apiKeyName: 'staff', requestId: 'first' })
+    expect(entries.at(-2)).toMatchObject({ actor: 'staff', requestId: 'first' })
   })
 
   test('has the end of an expired hold before a change of the profile', async () => {
@@ -107,7 +108,7 @@ describe('the feed', () => {
       type: 'pet.profile_updated',
       petId: id,
       occurredAt: expect.any(String),
-      apiKeyName: 'staff',
+      actor: 'staff',
     }
     const other = { position: expect.any(String), requestId: expect.any(String) }
     expect(await profileEvents()).toEqual([
@@ -139,7 +140,7 @@ describe('the feed', () => {
     const { text: apiKey } = await issueApiKey(api.db, { scopes: ['events:read'] })
     const { body } = await api.call('GET', `/v1/events?after=${start}`, { apiKey })
     expect(body).toMatchObject([{ type: 'pet.created' }, { type: 'pet.profile_updated', petId: id }])
-    expect((body as FeedEvent[])[1]).not.toHaveProperty('apiKeyName')
+    expect((body as FeedEvent[])[1]).not.toHaveProperty('actor')
   })
 
   test('has an event for each of 2,500 profiles that SQL inserts or updates, in rows of at most 1,000', async () => {

@@ -14,6 +14,7 @@ import { LARGE_RESPONSES_MAX_BYTES } from '../../src/http/response-bytes.ts'
 import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { trackHolds } from '../../src/store/holds/sweep.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
+import { openSettings } from '../../src/store/settings/current-settings.ts'
 import { openPetTable } from '../../src/store/pets/table.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openTestClient, type TestClient } from './client.ts'
@@ -41,7 +42,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
     webhookAddresses: addressRule(['127.0.0.1', '::1']),
     webhooksMax: 100,
     holdMinutes: 60,
-    currency: 'EUR',
+    settings: openSettings(db),
     environment: 'production',
     isDraining: () => false,
     rateLimitPerSecond: 0,

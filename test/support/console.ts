@@ -124,15 +124,25 @@ export async function sellHeld(page: Page, name: string): Promise<void> {
   await confirmSale(page, name)
 }
 
-/** Confirms the dialog of a sale, with another price and a note if they are given. */
-export async function confirmSale(
-  page: Page,
-  name: string,
-  { price, note }: { price?: string; note?: string } = {},
-): Promise<void> {
+interface SaleDetails {
+  price?: string
+  note?: string
+  discount?: string
+  /** Default: Card. A sale without an amount due has no payment. */
+  method?: 'Cash' | 'Card' | 'Transfer' | 'Other'
+}
+
+/** Confirms the dialog of a sale, with another price and a buyer if they are given. */
+export async function confirmSale(page: Page, name: string, details: SaleDetails = {}): Promise<void> {
+  const { price, note, discount, method = 'Card' } = details
   const dialog = page.getByRole('dialog', { name: `Sell ${name}` })
   if (price !== undefined) await dialog.getByLabel('Price').fill(price)
-  if (note !== undefined) await dialog.getByLabel('Note').fill(note)
-  await dialog.getByRole('button', { name: 'Sell', exact: true }).click()
+  if (note !== undefined) await dialog.getByLabel('Buyer').fill(note)
+  if (discount !== undefined) await dialog.getByLabel('Discount').fill(discount)
+  // Until the price of the pet is known, the button is disabled.
+  await dialog.getByRole('button', { name: /^Sell/ }).and(page.locator(':enabled')).waitFor()
+  const radio = dialog.getByRole('radio', { name: method })
+  if ((await radio.count()) > 0) await radio.click()
+  await dialog.getByRole('button', { name: /^Sell/ }).click()
   await dialog.waitFor({ state: 'detached' })
 }

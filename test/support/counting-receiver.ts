@@ -35,9 +35,17 @@ interface Body {
   data: { position: string; petId: number }
 }
 
-/** What receivers and readers of the feed compare. */
+/** What receivers and readers of the feed compare. The order of the fields has no meaning. */
 export function checksumOf(type: string, data: object): number {
-  return crc32(JSON.stringify([type, data]))
+  return crc32(JSON.stringify([type, data], (_name, value) => (isObject(value) ? sorted(value) : value)))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sorted(value: object): object {
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 export async function openCountingReceiver({

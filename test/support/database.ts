@@ -109,6 +109,18 @@ export async function untilBlocked(databaseUrl: string, count = 1): Promise<void
   )
 }
 
+/** Deletes all pets with everything about them, also the ledger, which no statement of the service can change. */
+export async function emptyStore(databaseUrl: string): Promise<void> {
+  await sql(
+    databaseUrl,
+    `alter table entries disable trigger entries_are_final;
+      alter table day_closings disable trigger closings_are_final;
+      truncate pets, categories, idempotency_keys, day_closings restart identity cascade;
+      alter table entries enable trigger entries_are_final;
+      alter table day_closings enable trigger closings_are_final`,
+  )
+}
+
 /** Runs one statement as the superuser, whatever role the URL names: for changes that the service's role cannot make. */
 export async function sql<Row = Record<string, unknown>>(
   databaseUrl: string,

@@ -13,7 +13,7 @@ export interface FeedEvent {
   changed?: string[]
   profile?: Record<string, unknown>
   order?: Order
-  apiKeyName?: string
+  actor?: string
   requestId?: string
 }
 

@@ -78,7 +78,9 @@ export function startEventLoad({ origin, apiKey, writers, lanes }: EventLoadOpti
       const placed = await call('pet.updated, order.placed', 'POST', '/v1/store/orders', { petId })
       if (placed.status !== 201) return
       const [verb, type] =
-        pick < 0.92 ? ['complete', 'order.completed'] : (['cancel', 'order.cancelled'] as const)
+        pick < 0.92
+          ? ['complete', 'order.completed, order.entry_added']
+          : (['cancel', 'order.cancelled'] as const)
       const { id } = placed.body as { id: number }
       await call(`${type}, pet.updated`, 'POST', `/v1/store/orders/${id}/${verb}`)
     }

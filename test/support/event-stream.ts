@@ -8,7 +8,7 @@ export interface StreamedEvent {
   type: string
   petId: number | bigint
   pet?: { name: string }
-  apiKeyName?: string
+  actor?: string
   requestId?: string
 }
 

@@ -118,7 +118,7 @@ async function readFeed(
 
 function describe(row: EventRow): string {
   return `${[row.number, row.type, row.at.getTime(), row.petId, row.name, row.categoryId, row.status, row.changed].join()}
-${[JSON.stringify(row.profile), row.apiKeyName, row.requestId, row.orderState].join()}\n`
+${[JSON.stringify(row.profile), row.actor, row.requestId, row.orderState].join()}\n`
 }
 
 /** Where the pets of the database and the mirror differ; empty if they are equal. */

@@ -50,6 +50,10 @@ export async function startTestServer(): Promise<TestServer> {
     await client.query(`create database ${TEMPLATE}`)
     await prepareDatabase(cluster.url(TEMPLATE))
   })
+  // No test can mistake the id of an API key for that of its actor.
+  await onServer({ url: () => cluster.url(TEMPLATE) }, (client) =>
+    client.query('alter sequence actors_id_seq restart with 5000001'),
+  )
   const stop = async () => {
     await cluster.stop()
     remove()

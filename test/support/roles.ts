@@ -9,6 +9,8 @@ export const APPLICATION = 'petstore_app'
 export const OWNER = 'petstore_migrator'
 export const DELIVERY = 'petstore_deliver'
 export const VERIFIER = 'petstore_verify'
+/** Whatever the variables and the time zone of the host are. */
+const INITIAL_SETTINGS = { CURRENCY: 'EUR', TIME_ZONE: 'Europe/Berlin' }
 const ROLES_SQL = readFileSync(join(import.meta.dirname, '../../deploy/roles.sql'), 'utf8')
 
 export const asApplication = (databaseUrl: string) => as(APPLICATION, databaseUrl)
@@ -44,7 +46,7 @@ export async function changeRoles(databaseUrl: string, statements: string): Prom
 /** Creates the roles and the schema, as an operator would. */
 export async function prepareDatabase(databaseUrl: string): Promise<string> {
   await makeRoles(databaseUrl)
-  await migrate(asOwner(databaseUrl))
+  await migrate(asOwner(databaseUrl), { initialSettings: INITIAL_SETTINGS })
   // The service can use tables that a test creates, such as the table of a trigger.
   await onClient(databaseUrl, (client) =>
     client.query(`alter default privileges in schema public grant all on tables to ${APPLICATION};

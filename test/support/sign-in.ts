@@ -17,7 +17,7 @@ import { createTestDatabase, openTestDatabase, sql } from './database.ts'
 
 export interface PersonalApiKey {
   id: number
-  ownerId: number
+  actorId: number
   key: string
   name: string
   role: string

@@ -1,6 +1,7 @@
 // Checks in the database whether pets, orders, history and counts agree: the rules of `petstore verify`, and those that
 // hold only if no change was made by hand in SQL.
-import { HISTORY_RULES, INVENTORY_RULES, ORDER_RULES } from '../../src/data/verify/store.ts'
+import { ACTOR_RULES, HISTORY_RULES, INVENTORY_RULES, ORDER_RULES } from '../../src/data/verify/store.ts'
+import { TILL_RULES } from '../../src/data/verify/till.ts'
 import { sql } from './database.ts'
 
 const CHECKS: Record<string, string> = {
@@ -35,7 +36,7 @@ export type RunQuery = <Row>(text: string) => Promise<Row[]>
 export async function auditStore(database: string | RunQuery): Promise<string[]> {
   const run: RunQuery = typeof database === 'string' ? (text) => sql(database, text) : database
   const faults: string[] = []
-  const rules = [...ORDER_RULES, ...HISTORY_RULES, ...INVENTORY_RULES]
+  const rules = [...ORDER_RULES, ...HISTORY_RULES, ...INVENTORY_RULES, ...ACTOR_RULES, ...TILL_RULES]
   const shared = rules.map(({ fault, text }) => [fault, text] as const)
   for (const [fault, text] of [...shared, ...Object.entries(CHECKS)]) {
     const rows = await run<{ id: unknown }>(text)

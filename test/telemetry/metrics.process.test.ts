@@ -71,13 +71,14 @@ test('reports the holds, keys and deprecated calls of the store, and the standby
       )
       await sql(
         url,
-        `insert into api_keys (hash, name, scopes, expires_at, last_used_at)
-          values (sha256('a'), 'shop', '{}', timestamptz '2999-01-01 00:00:00Z', now())`,
+        `with shop as (insert into actors (kind, name) values ('program', 'shop') returning id)
+          insert into api_keys (hash, actor_id, scopes, expires_at, last_used_at)
+          select sha256('a'), id, '{}', timestamptz '2999-01-01 00:00:00Z', now() from shop`,
       )
       await sql(
         url,
         `insert into orders (pet_id, placed_by, created_at, expires_at)
-          select pets.id, api_keys.id, now(), now() + pets.id * interval '4 minutes' from pets, api_keys`,
+          select pets.id, actors.id, now(), now() + pets.id * interval '4 minutes' from pets, actors`,
       )
       await sql(
         url,

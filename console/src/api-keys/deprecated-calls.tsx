@@ -53,7 +53,7 @@ function CallTable({ calls, now }: { calls: DeprecatedCall[]; now: number }) {
             <Table.Td>
               <Stack gap={0}>
                 <Text size="sm" fw={600}>
-                  {call.apiKeyName}
+                  {call.actor}
                 </Text>
                 <Text size="xs" c="dimmed">
                   <Operation name={call.operation} />, last called on {dateText(call.lastDay)}

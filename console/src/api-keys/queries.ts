@@ -16,10 +16,10 @@ export function apiKeysQuery(store: Petstore) {
 
 /** A person who signs in gets a key. It is valid as long as the session. */
 export function sessionsQuery(store: Petstore) {
-  return newestKeysQuery(store, 'personal')
+  return newestKeysQuery(store, 'person')
 }
 
-function newestKeysQuery(store: Petstore, kind: 'program' | 'personal') {
+function newestKeysQuery(store: Petstore, kind: 'program' | 'person') {
   return queryOptions({
     queryKey: KEYS.apiKeysOf(kind),
     refetchInterval: refreshEvery(UPDATED_EVERY_MS),

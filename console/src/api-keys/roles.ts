@@ -2,6 +2,7 @@
 
 const ROLES: Record<string, string> = {
   viewer: 'Viewer',
+  cashier: 'Cashier',
   staff: 'Staff',
   admin: 'Administrator',
 }

@@ -25,7 +25,16 @@ export const SCOPE_TEXTS: ScopeText[] = [
   },
   { scope: 'pets:write', label: 'Change pets', allows: 'Add, change and delete pets. Name categories.' },
   { scope: 'orders:read', label: 'See holds', allows: 'See holds and sales, with their notes.' },
-  { scope: 'orders:write', label: 'Hold and sell', allows: 'Hold a pet, sell it, or release it.' },
+  {
+    scope: 'orders:write',
+    label: 'Hold and sell',
+    allows: 'Hold a pet, sell it, or release it. Settle deposits, and undo own sales.',
+  },
+  {
+    scope: 'till:write',
+    label: 'Manage the till',
+    allows: 'Correct prices, take pets back, undo entries of others, record cash, and close days.',
+  },
   {
     scope: 'events:read',
     label: 'Follow changes',

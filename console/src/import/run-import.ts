@@ -16,8 +16,8 @@ const REPLAYED_FOR_MS = 23 * 3_600_000
 export interface SentBatch {
   /** The rows of the file up to the end of the batch. */
   rows: number
-  /** The owner of the API key. The service knows the batch again only from the same owner. */
-  ownerId: string
+  /** The actor of the API key. The service knows the batch again only from the same actor. */
+  actorId: string
   /** When it was sent first. */
   at: string
 }
@@ -40,8 +40,8 @@ export const NOTHING_DONE: Progress = { run: 1, rows: 0, added: 0, rejected: [] 
 export interface ImportOptions {
   /** The SHA-256 of the file. */
   hash: string
-  /** The owner of the API key that sends the batches. */
-  ownerId: string
+  /** The actor of the API key that sends the batches. */
+  actorId: string
   now: () => Date
   /** Sends one batch. Returns a result for each pet, in the same order. */
   send: (pets: PetToCreate[], idempotencyKey: string) => Promise<PetChangeResult[]>
@@ -52,9 +52,9 @@ export interface ImportOptions {
 export class DoubtfulImport extends Error {}
 
 /** Whether the service no longer knows the batch that got no response. Its rows would be added again, if they were added. */
-export function isDoubtful({ sent }: Progress, ownerId: string, now: Date): boolean {
+export function isDoubtful({ sent }: Progress, actorId: string, now: Date): boolean {
   if (sent === undefined) return false
-  return sent.ownerId !== ownerId || now.getTime() - Date.parse(sent.at) >= REPLAYED_FOR_MS
+  return sent.actorId !== actorId || now.getTime() - Date.parse(sent.at) >= REPLAYED_FOR_MS
 }
 
 /** The person has found the rows of the doubtful batch in the list, or not. */
@@ -67,8 +67,8 @@ export function decided({ rows }: PetFile, progress: Progress, wasAdded: boolean
 
 /** Continues after the rows that are done. Rejects with the error of the batch that failed. */
 export async function runImport({ rows }: PetFile, from: Progress, options: ImportOptions): Promise<void> {
-  const { hash, ownerId, now, onProgress } = options
-  if (isDoubtful(from, ownerId, now())) throw new DoubtfulImport('Some rows may have been added already.')
+  const { hash, actorId, now, onProgress } = options
+  if (isDoubtful(from, actorId, now())) throw new DoubtfulImport('Some rows may have been added already.')
   let progress = from
   for (const [number, { start, end }] of batchesOf(rows).entries()) {
     if (end <= progress.rows) continue
@@ -103,10 +103,10 @@ interface Batch {
 async function sendBatch(
   { pets, key, end }: Batch,
   { sent: earlier, ...progress }: Progress,
-  { ownerId, now, send, onProgress }: ImportOptions,
+  { actorId, now, send, onProgress }: ImportOptions,
 ): Promise<PetChangeResult[]> {
   // A retry keeps the time of the first attempt, whose response the service may have stored.
-  onProgress({ ...progress, sent: earlier ?? { rows: end, ownerId, at: now().toISOString() } })
+  onProgress({ ...progress, sent: earlier ?? { rows: end, actorId, at: now().toISOString() } })
   try {
     return await send(pets, key)
   } catch (error) {

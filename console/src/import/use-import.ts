@@ -12,7 +12,7 @@ import { decided, isDoubtful, NOTHING_DONE, type Progress, runImport } from './r
 
 export function useImport(file: ReadFile) {
   const store = useStore()
-  const ownerId = useSession().session?.own.ownerId ?? ''
+  const actorId = useSession().session?.own.actorId ?? ''
   const refresh = useRefresh()
   const [past, setPast] = useState(() => findImport(localStorage, file.hash))
   const [namesake] = useState(() => findNamesake(localStorage, file))
@@ -33,7 +33,7 @@ export function useImport(file: ReadFile) {
     mutationFn: (from: Progress) =>
       runImport(file, from, {
         hash: file.hash,
-        ownerId,
+        actorId,
         now: () => new Date(),
         send: (pets, idempotencyKey) =>
           store.pets.changeMany(
@@ -70,7 +70,7 @@ export function useImport(file: ReadFile) {
     isRunning: isPending,
     error,
     /** Whether the next rows may have been added already. The person must decide before the import goes on. */
-    isDoubtful: !isPending && isDoubtful(progress, ownerId, new Date()),
+    isDoubtful: !isPending && isDoubtful(progress, actorId, new Date()),
     decide: (wasAdded: boolean) => start(decided(file, progress, wasAdded)),
     start: () => start(progress),
     startAgain: () => start({ ...NOTHING_DONE, run: progress.run + 1 }),

@@ -9,15 +9,25 @@ export const BYTE_ORDER_MARK = '\uFEFF'
  */
 const FORMULA = /^'*[=+\-@\t\r\n]/
 
-export function csvText(rows: string[][]): string {
+const NUMBER = /^-?\d+(?:\.\d+)?$/
+
+/** A text, or an amount that spreadsheets add up: a negative one gets no apostrophe. */
+export type CsvCell = string | { amount: string }
+
+export function csvText(rows: CsvCell[][]): string {
   return BYTE_ORDER_MARK + csvLines(rows)
 }
 
-export function csvLines(rows: string[][]): string {
-  return rows.map((row) => `${row.map(safeCell).map(quoted).join(',')}\r\n`).join('')
+export function csvLines(rows: CsvCell[][]): string {
+  return rows.map((row) => `${row.map(cellText).map(quoted).join(',')}\r\n`).join('')
 }
 
 /** Every cell of a file for a spreadsheet goes through this function. */
+function cellText(cell: CsvCell): string {
+  if (typeof cell === 'string') return safeCell(cell)
+  return NUMBER.test(cell.amount) ? cell.amount : safeCell(cell.amount)
+}
+
 export function safeCell(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text
 }

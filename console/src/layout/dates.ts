@@ -32,11 +32,6 @@ export function addDays(day: string, days: number): string {
   return isoDay(Date.parse(day) + days * DAY_MS)
 }
 
-/** When a day starts in the time zone of the browser. */
-export function startOfDay(day: string): Date {
-  return new Date(`${day}T00:00`)
-}
-
 /** True for a date of the calendar, such as "2026-11-14". */
 export function isDay(text: string): boolean {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN

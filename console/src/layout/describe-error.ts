@@ -55,6 +55,13 @@ const TEXTS: Record<string, { title: string; text: string }> = {
     title: 'Not possible',
     text: 'A sold pet cannot be put on hold. Make it available first.',
   },
+  order_not_sold: { title: 'Not sold any more', text: 'The pet was taken back, or its sale was undone.' },
+  amount_too_high: { title: 'Too much', text: 'The amount is higher than what is left to give back.' },
+  entry_not_found: { title: 'No such entry', text: 'The till does not have this entry.' },
+  entry_final: {
+    title: 'Too late to undo',
+    text: 'Only the last entry of an order can be undone, within 15 minutes and before its day is closed. Choose Correct price or Take back instead.',
+  },
   webhook_not_found: { title: 'No such webhook', text: 'Another person has deleted this webhook.' },
   webhook_disabled: { title: 'Paused', text: 'This webhook gets no messages. Resume it first.' },
   webhook_busy: {

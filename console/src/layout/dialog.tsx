@@ -6,12 +6,16 @@ import { IS_PHONE } from './theme.ts'
 
 interface Props {
   title: string
+  /** What the dialog is about, in a line below the title. */
+  about?: string | undefined
   onClose: () => void
   /** The id of the element that gets the focus if the element that opened the dialog is gone. */
   focusId?: string | undefined
   /** Short dialogs do not fill the screen of a phone. */
   isShort?: boolean
   isWide?: boolean
+  /** Two columns. */
+  isWidest?: boolean
   /** A click outside the dialog never closes it. */
   isModal?: boolean
   /** What was entered is lost if the dialog closes. Then it asks first. */
@@ -19,8 +23,8 @@ interface Props {
   children: ReactNode
 }
 
-export function Dialog({ title, onClose, focusId, children, ...options }: Props) {
-  const { isShort = false, isWide = false, isModal = false, isForm = false } = options
+export function Dialog({ title, about, onClose, focusId, children, ...options }: Props) {
+  const { isShort = false, isWide = false, isWidest = false, isModal = false, isForm = false } = options
   const isPhone = useMediaQuery(IS_PHONE) ?? false
   const [hasInput, setHasInput] = useState(false)
   const [isAsking, setAsking] = useState(false)
@@ -29,8 +33,13 @@ export function Dialog({ title, onClose, focusId, children, ...options }: Props)
     <Modal
       opened
       onClose={() => (isForm && hasInput && !isAsking ? setAsking(true) : onClose())}
-      title={title}
-      size={isWide ? 640 : 520}
+      title={
+        <>
+          {title}
+          {about !== undefined && <span className="second">{about}</span>}
+        </>
+      }
+      size={isWidest ? 840 : isWide ? 640 : 520}
       radius={isPhone && !isShort ? 0 : 'xl'}
       fullScreen={isPhone && !isShort}
       closeOnClickOutside={!isModal && !isAsking}

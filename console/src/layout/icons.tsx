@@ -34,8 +34,12 @@ export const HoldsIcon = icon(
     <path d="M12 7.5V12l3 2" />
   </>,
 )
-export const SalesIcon = icon(<path d="M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6" />)
+export const TillIcon = icon(
+  <path d="M5 11h14l1.5 8.5h-17zM8 11V4h8v7M10.5 7h3M8 15h.01M12 15h.01M16 15h.01" />,
+)
+export const LockIcon = icon(<path d="M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3" />)
 export const OverviewIcon = icon(<path d="M4 20V10m5.3 10V4m5.4 16v-7m5.3 7V8" />)
+export const HealthIcon = icon(<path d="M3 12h4l2.5-6 5 12L17 12h4" />)
 export const KeyIcon = icon(
   <>
     <circle cx="8" cy="15" r="4" />
@@ -90,4 +94,21 @@ export const KeyboardIcon = icon(
     <rect x="3" y="6" width="18" height="12" rx="2" />
     <path d="M7 10h.01M11 10h.01M15 10h.01M8 14h8" />
   </>,
+)
+export const BanknoteIcon = icon(
+  <>
+    <rect x="3" y="6.5" width="18" height="11" rx="2" />
+    <circle cx="12" cy="12" r="2.5" />
+    <path d="M6.5 12h.01M17.5 12h.01" />
+  </>,
+)
+export const CardIcon = icon(
+  <>
+    <rect x="3" y="5.5" width="18" height="13" rx="2" />
+    <path d="M3 10h18M7 14.5h3" />
+  </>,
+)
+export const BankIcon = icon(<path d="M4 9l8-5 8 5zM5 20h14M7 10v7M12 10v7M17 10v7" />)
+export const GiftIcon = icon(
+  <path d="M4 9h16v4H4zM6 13v7h12v-7M12 9v11M12 9C9 9 7.5 7.5 8 6s3-1.5 4 3c1-4.5 3.5-4.5 4-3s-1 3-4 3" />,
 )

@@ -7,13 +7,15 @@ interface Props {
   title: string
   /** Next to the title, such as the number of pets. */
   count?: string | undefined
+  /** A choice next to the title, such as the day. */
+  beside?: ReactNode
   actions?: ReactNode
   /** The content reaches the edges of the page, as lists do. */
   isFlush?: boolean
   children: ReactNode
 }
 
-export function Page({ title, count, actions, isFlush = false, children }: Props) {
+export function Page({ title, count, beside, actions, isFlush = false, children }: Props) {
   usePageTitle(title)
   return (
     <>
@@ -23,6 +25,7 @@ export function Page({ title, count, actions, isFlush = false, children }: Props
         </Title>
         {/* Outside of the heading, whose name does not change with it. */}
         {count !== undefined && <span className="page-count">{count}</span>}
+        {beside}
         <div className="page-actions">{actions}</div>
       </header>
       {isFlush ? children : <div className="page-body">{children}</div>}

@@ -1,7 +1,6 @@
 // What is said in a tint: a few words of state, or one short line. Nothing spans the page in a solid colour.
 import type { ReactNode } from 'react'
-
-export type Tone = 'ok' | 'wait' | 'bad' | 'info' | 'done'
+import type { Tone } from './tones.ts'
 
 export function Tint({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (

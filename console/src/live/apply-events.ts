@@ -55,7 +55,8 @@ export function eventApplier(cache: QueryClient, onChanged: (petIds: string[]) =
     const { queryKey } = change.query
     if (queryKey[0] === KEYS.petLists[0]) for (const { event } of recent) applyToList(cache, queryKey, event)
     if (queryKey[0] === KEYS.openHolds[0] || queryKey[0] === KEYS.openOrders[0])
-      for (const { event } of recent) if (event.order !== undefined) applyToOrders(cache, event.order)
+      for (const { event } of recent)
+        if (event.order !== undefined) applyToOrders(cache, event.order, hasMoney(event))
     if (queryKey[0] === KEYS.profileLists[0])
       for (const { event } of recent) if (event.profile !== undefined) applyToProfiles(cache, event.profile)
   })
@@ -79,7 +80,7 @@ export function applyChange(cache: QueryClient, pet: Pet, order: Order | undefin
   const change = { position: '', occurredAt: '', petId: pet.id }
   const event: StoreEvent = { ...change, type: 'pet.updated', pet, changed: [] }
   applyEvent(cache, event)
-  if (order !== undefined) applyToOrders(cache, order)
+  if (order !== undefined) applyToOrders(cache, order, true)
   readAgain(cache, [event])
 }
 
@@ -88,7 +89,7 @@ function applyEvent(cache: QueryClient, event: StoreEvent): void {
     applyToList(cache, queryKey, event)
   if (event.pet !== undefined) applyToPet(cache, event.pet)
   if (event.type === 'pet.deleted') cache.setQueryData(KEYS.pet(event.petId), (cached) => cached && null)
-  if (event.order !== undefined) applyToOrders(cache, event.order)
+  if (event.order !== undefined) applyToOrders(cache, event.order, hasMoney(event))
   if (event.profile !== undefined) applyToProfiles(cache, event.profile)
 }
 
@@ -104,6 +105,7 @@ function readAgain(cache: QueryClient, events: StoreEvent[]): void {
     predicate: ({ queryKey }) => isReadAgain(queryKey[1] as ListFilters),
   })
   if (events.every(({ order }) => order === undefined)) return
+  void cache.invalidateQueries({ queryKey: KEYS.till })
   void cache.invalidateQueries({
     queryKey: KEYS.orders,
     predicate: ({ queryKey }) => queryKey[1] !== KEYS.openHolds[1],
@@ -136,10 +138,18 @@ function applyToProfiles(cache: QueryClient, profile: PetProfile): void {
   }
 }
 
-function applyToOrders(cache: QueryClient, order: Order): void {
-  cache.setQueryData<OpenHolds>(KEYS.openHolds, (holds) => holds && applyToHolds(holds, order))
-  const key = KEYS.openOrder(order.petId)
+/** Other events have the order without its deposit. */
+function hasMoney({ type }: StoreEvent): boolean {
+  return type === 'order.entry_added'
+}
+
+function applyToOrders(cache: QueryClient, changed: Order, isComplete: boolean): void {
+  const key = KEYS.openOrder(changed.petId)
   const cached = cache.getQueryData<Order | null>(key)
+  const holds = cache.getQueryData<OpenHolds>(KEYS.openHolds)
+  const known = [...(holds?.orders ?? []), cached].find((one) => one?.id === changed.id)
+  const order = isComplete ? changed : { ...(known?.deposit && { deposit: known.deposit }), ...changed }
+  cache.setQueryData<OpenHolds>(KEYS.openHolds, (before) => before && applyToHolds(before, order))
   const isShown = cached !== undefined || cache.getQueryData(KEYS.pet(order.petId)) !== undefined
   if (order.status === 'open' && isShown) cache.setQueryData(key, order)
   if (order.status !== 'open' && cached?.id === order.id) cache.setQueryData(key, null)

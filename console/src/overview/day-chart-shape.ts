@@ -1,6 +1,9 @@
 // The shape of the chart of days: the scale, the bars, and the texts that describe them.
 import type { DayFigures } from '@petstore/client'
 
+/** What the chart shows of a day. */
+export type ChartDay = Pick<DayFigures, 'day' | 'added' | 'sold'>
+
 export type Series = 'added' | 'sold'
 
 export interface Bar {
@@ -45,16 +48,17 @@ export function barsOf(values: number[], width: number, height: number): Bar[] {
   return values.map((value, index) => ({
     x: index * dayWidth + (dayWidth - barWidth) / 2,
     width: barWidth,
-    height: value === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (value / top) * height),
+    // More returns than sales.
+    height: value <= 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (value / top) * height),
   }))
 }
 
-export function total(days: DayFigures[], series: Series): number {
+export function total(days: ChartDay[], series: Series): number {
   return days.reduce((sum, day) => sum + day[series], 0)
 }
 
 /** Labels for a few days, oldest first. The last day is always today. */
-export function dayLabels(days: DayFigures[]): DayLabel[] {
+export function dayLabels(days: ChartDay[]): DayLabel[] {
   return days
     .map(({ day }, index) => ({ index, text: index === days.length - 1 ? 'Today' : shortDay(day) }))
     .filter(({ index }) => (days.length - 1 - index) % LABELLED_EVERY === 0)
@@ -66,15 +70,15 @@ export function shortDay(day: string): string {
 }
 
 /** Such as "Sat 14 Nov: 12 added, 3 sold". */
-export function dayText({ day, added, sold }: DayFigures): string {
+export function dayText({ day, added, sold }: ChartDay): string {
   return `${LONG_DAY.format(new Date(`${day}T00:00:00Z`))}: ${countText(added)} added, ${countText(sold)} sold`
 }
 
 /** What the chart shows, for people who do not see it. */
-export function chartSummary(days: DayFigures[]): string {
+export function chartSummary(days: ChartDay[]): string {
   const parts = (['added', 'sold'] as const).map((series) => {
     const sum = total(days, series)
-    const best = days.reduce<DayFigures | undefined>(
+    const best = days.reduce<ChartDay | undefined>(
       (most, day) => (most === undefined || day[series] > most[series] ? day : most),
       undefined,
     )

@@ -2,10 +2,10 @@
 // many pets does not flatten the sales, and position tells the rows apart, not only colour.
 import { Box, Group, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import type { DayFigures } from '@petstore/client'
 import { useState } from 'react'
 import {
   barsOf,
+  type ChartDay,
   chartSummary,
   countText,
   dayLabels,
@@ -29,7 +29,7 @@ const ROWS: { series: Series; text: string; top: number }[] = [
   { series: 'sold', text: 'Sold', top: FIRST_TOP_PX + ROW_HEIGHT_PX + ROW_GAP_PX },
 ]
 
-export function DayChart({ days }: { days: DayFigures[] }) {
+export function DayChart({ days }: { days: ChartDay[] }) {
   const { ref, width } = useElementSize()
   const [current, setCurrent] = useState<number>()
   const chosen = current === undefined ? undefined : days[current]
@@ -61,7 +61,7 @@ export function DayChart({ days }: { days: DayFigures[] }) {
 }
 
 interface DrawingProps {
-  days: DayFigures[]
+  days: ChartDay[]
   width: number
 }
 

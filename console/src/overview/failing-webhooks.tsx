@@ -5,13 +5,13 @@ import { Fragment } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { counted } from '../layout/counted.ts'
 import { useScopes, useStore } from '../session/session.ts'
-import { healthOf, nameOf } from '../webhooks/health.ts'
+import { isFailing, nameOf } from '../webhooks/health.ts'
 import { webhooksQuery } from '../webhooks/queries.ts'
 
 export function FailingWebhooks() {
   const enabled = useScopes().has('webhooks:read')
   const { data: webhooks = [] } = useQuery({ ...webhooksQuery(useStore()), enabled })
-  const failing = webhooks.filter((webhook) => ['failing', 'stopped'].includes(healthOf(webhook)))
+  const failing = webhooks.filter(isFailing)
   if (failing.length === 0) return null
   const verb = failing.length === 1 ? 'does' : 'do'
   return (

@@ -1,15 +1,12 @@
 // What the overview reads.
-import {
-  type Figures,
-  type GetFiguresQuery,
-  type Order,
-  type Petstore,
-  PetstoreError,
-} from '@petstore/client'
-import { GET_FIGURES } from '@petstore/client/rules'
+import { type Figures, type Order, type Petstore, PetstoreError } from '@petstore/client'
 import { queryOptions } from '@tanstack/react-query'
+import { addDays } from '../layout/dates.ts'
+import type { Amount } from '../profile/price.ts'
 import { refreshEvery } from '../session/query-client.ts'
 import { KEYS } from '../session/query-keys.ts'
+import { salesOf } from '../till/day-totals.ts'
+import { type OverviewDay, salesOfDay } from './overview-days.ts'
 
 const DAYS = 30
 const NEXT_HOLDS = 5
@@ -22,26 +19,47 @@ export interface NextHold {
   petName: string | undefined
 }
 
-/** The figures of the last days, or of as many as the service has. */
-export function figuresQuery(store: Petstore, wantedDays = DAYS) {
-  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const days = Math.min(wantedDays, GET_FIGURES.days.maximum)
+export interface OverviewFigures extends Pick<Figures, 'countedSince' | 'timeZone'> {
+  days: OverviewDay[]
+  /** The net sales of all these days. */
+  sales: Amount[]
+}
+
+/** The figures of the last days, or of as many as the service has. What was sold comes from the ledger if the key can read it. */
+export function figuresQuery(store: Petstore, canReadOrders: boolean) {
   return queryOptions({
-    queryKey: [...KEYS.figures, days, timeZone],
-    queryFn: ({ signal }) => readFigures(store, { days, timeZone }, signal),
+    queryKey: [...KEYS.figures, canReadOrders],
+    queryFn: ({ signal }) => (canReadOrders ? readWithSales(store, signal) : readFigures(store, signal)),
     refetchInterval: refreshEvery(FIGURES_EVERY_MS),
   })
 }
 
+/** The days of the shop, with net sales. */
+async function readWithSales(store: Petstore, signal: AbortSignal): Promise<OverviewFigures> {
+  const { today, timeZone } = await store.till.totals({}, { signal })
+  const from = addDays(today, 1 - DAYS)
+  const [{ days, countedSince }, { groups = [], totals }] = await Promise.all([
+    store.figures({ days: DAYS, timeZone }, { signal }),
+    store.till.totals({ from, to: today, by: 'day' }, { signal }),
+  ])
+  return {
+    timeZone,
+    ...(countedSince !== undefined && { countedSince }),
+    days: days.map(({ day, added }) => ({ day, added, ...salesOfDay(day, groups) })),
+    sales: totals.map(salesOf),
+  }
+}
+
 /** Days in the time zone of the browser, or in UTC if the service does not know that time zone. */
-async function readFigures(store: Petstore, query: GetFiguresQuery, signal: AbortSignal): Promise<Figures> {
+async function readFigures(store: Petstore, signal: AbortSignal): Promise<OverviewFigures> {
+  const query = { days: DAYS, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone }
   try {
-    return await store.figures(query, { signal })
+    return { ...(await store.figures(query, { signal })), sales: [] }
   } catch (error) {
     const isUnknown =
       error instanceof PetstoreError && error.details.some(({ field }) => field === 'timeZone')
     if (!isUnknown) throw error
-    return store.figures({ ...query, timeZone: 'UTC' }, { signal })
+    return { ...(await store.figures({ ...query, timeZone: 'UTC' }, { signal })), sales: [] }
   }
 }
 

@@ -3,7 +3,7 @@ import type { HistoryEntry, PetStatus } from '@petstore/client'
 import { FACT_NAMES, type FactName, FACTS } from '../profile/facts.ts'
 import { priceText } from '../profile/price.ts'
 
-/** The name of the key with which the service itself makes changes. */
+/** The actor of changes that the service itself makes. */
 const SERVICE = 'petstore'
 
 const STATUS_WORDS: Record<PetStatus, string> = { available: 'available', pending: 'on hold', sold: 'sold' }
@@ -16,7 +16,7 @@ export interface EntryText {
 
 /** `nameOf` returns the name of a category. */
 export function entryText(entry: HistoryEntry, nameOf: (categoryId: string) => string): EntryText {
-  const who = entry.apiKeyName === SERVICE ? 'Petstore' : entry.apiKeyName
+  const who = entry.actor === SERVICE ? 'Petstore' : entry.actor
   return { who, what: whatText(entry, nameOf), why: entry.reason }
 }
 
@@ -32,6 +32,12 @@ function whatText(entry: HistoryEntry, nameOf: (categoryId: string) => string): 
       return 'released the hold'
     case 'order_expired':
       return 'ended the hold, because its time ran out'
+    case 'taken_back':
+      return 'took the pet back'
+    case 'sale_voided':
+      return 'undid the sale'
+    case 'return_voided':
+      return 'undid the return'
     case 'updated':
       return changesText(entry, nameOf)
     default:

@@ -23,7 +23,8 @@ import {
   valuesOfNext,
 } from '../profile/profile-values.ts'
 import { profileQuery } from '../profile/queries.ts'
-import { useStore } from '../session/session.ts'
+import { saleQuery } from '../selling/queries.ts'
+import { useScopes, useStore } from '../session/session.ts'
 import { CategoryField } from '../pets/category-field.tsx'
 import { STATUSES } from '../pets/filters.ts'
 import { useRefresh } from '../pets/queries.ts'
@@ -81,6 +82,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
         isOtherCurrency(currency, CURRENCY.code) ? null : (priceFault(price, CURRENCY) ?? null),
     },
   })
+  const hasSale = useHasSale(known.pet)
   const { mutate, error, isPending, reset } = useSave(known, setKnown)
   const isOutdated = hasCode(error, 'precondition_failed')
   const hasOtherFaults =
@@ -133,14 +135,20 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
           {...form.getInputProps('name')}
         />
         <CategoryField {...form.getInputProps('categoryId')} />
-        <Select
-          label="Status"
-          data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
-          allowDeselect={false}
-          {...form.getInputProps('status')}
-        />
+        {!hasSale && (
+          <Select
+            label="Status"
+            data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
+            allowDeselect={false}
+            {...form.getInputProps('status')}
+          />
+        )}
         <Divider label="Optional" labelPosition="left" />
-        <ProfileFields petId={known.pet?.id} propsOf={form.getInputProps} />
+        <ProfileFields
+          petId={known.pet?.id}
+          hasPrice={known.pet?.status !== 'sold'}
+          propsOf={form.getInputProps}
+        />
         {shown.pet && (
           <Textarea
             label="Reason"
@@ -176,6 +184,14 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
 function valuesOf({ pet, profile }: Known): Values {
   const { name = '', categoryId = '', status = 'available' } = pet ?? {}
   return { name, categoryId, status, ...profileValues(profile), reason: '' }
+}
+
+/** The status of a pet that was sold changes only with its sale: with Correct price and Take back. */
+function useHasSale(pet: VersionedPet | undefined): boolean {
+  const isSold = pet?.status === 'sold'
+  const isWanted = useScopes().has('orders:read') && isSold
+  const { data: sale } = useQuery({ ...saleQuery(useStore(), pet?.id ?? ''), enabled: isWanted })
+  return isSold && sale !== null && isWanted
 }
 
 /** Undefined if the pet does not exist any more. */

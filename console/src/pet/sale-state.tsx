@@ -1,15 +1,19 @@
 // The price and the status of the pet, and the buttons that hold, sell or release it.
 import { Button, Kbd, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import type { Order, Pet } from '@petstore/client'
+import type { Entry, Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { AnchorLink } from '../layout/anchor-link.tsx'
 import { useTimedText } from '../layout/clock.ts'
 import { dateTimeText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { clockText } from '../layout/hold-time.ts'
 import { Loading } from '../layout/loading.tsx'
+import { undoableEntry } from '../money/entry-lines.ts'
+import { entriesOfPetQuery } from '../money/queries.ts'
 import { HoldTint, StatusTint } from '../pets/status-tint.tsx'
+import { signOf, subtract } from '../money/amounts.ts'
 import { type Priced, priceText } from '../profile/price.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { EndHoldButtons } from '../selling/end-hold-buttons.tsx'
@@ -17,7 +21,7 @@ import { HoldButton } from '../selling/hold-button.tsx'
 import { openOrderQuery, saleQuery } from '../selling/queries.ts'
 import { openSellingDialog } from '../selling/selling-dialog-state.ts'
 import { useSelling } from '../selling/use-selling.ts'
-import { useScopes, useStore } from '../session/session.ts'
+import { useScopes, useSession, useStore } from '../session/session.ts'
 
 export function SaleState({ pet }: { pet: Pet }) {
   const scopes = useScopes()
@@ -52,7 +56,7 @@ function ForSale({ pet }: { pet: Pet }) {
     ['h', () => canSell && openSellingDialog({ action: 'hold', pet })],
   ])
   return (
-    <State status={<StatusTint status="available" />} price={profile}>
+    <State status={<StatusTint status="available" />} price={profile} text={<UndoButton pet={pet} />}>
       {canSell && (
         <>
           <SellButton price={profile} onClick={sell} />
@@ -65,31 +69,96 @@ function ForSale({ pet }: { pet: Pet }) {
   )
 }
 
-/** The last sale of the pet: when, for how much, and who placed the order. The history shows who completed it. */
+/** The sale of the pet: when, for how much, and to whom. */
 function Sold({ pet }: { pet: Pet }) {
   const canRead = useScopes().has('orders:read')
   const { data: sale, error, refetch } = useQuery({ ...saleQuery(useStore(), pet.id), enabled: canRead })
-  const isBack = 'If the customer brings the pet back, choose Edit and set the status to Available.'
   if (error !== null && sale === undefined)
     return <ErrorMessage error={error} onRetry={() => void refetch()} />
   if (canRead && sale === undefined) return <Loading what="the sale" height={52} />
   const status = <StatusTint status="sold" />
-  if (!sale) return <State status={status} text={isBack} />
-  const { placedBy, closedAt = '', note } = sale
+  if (sale) return <SoldFor pet={pet} sale={sale} />
+  const text = 'If the customer brings the pet back, choose Edit and set the status to Available.'
+  return <State status={status} text={text} />
+}
+
+function SoldFor({ pet, sale }: { pet: Pet; sale: Order }) {
+  const canCorrect = useScopes().has('till:write')
+  const { price, netPrice = '0', currency, closedAt = '', note } = sale
+  // A sale without a price counts 0 until it is corrected.
+  const hasPrice = price !== undefined || signOf(netPrice) !== 0
+  const isCorrected = netPrice !== price && price !== undefined
   return (
     <State
-      status={status}
-      price={sale}
+      status={<StatusTint status="sold" />}
+      price={hasPrice ? { price: netPrice, currency } : undefined}
       text={
         <>
-          Sold on {dateTimeText(closedAt)}, order placed by {placedBy}
+          Sold on {dateTimeText(closedAt)}
+          {isCorrected && `, first for ${priceText(sale)}`}
           <OrderNote note={note} />
-          <Text size="xs" mt={4}>
-            {isBack}
-          </Text>
+          <AnchorLink to="/receipt/$orderId" params={{ orderId: sale.id }} size="sm" underline="always">
+            Receipt
+          </AnchorLink>
+          <UndoButton pet={pet} />
+          {!canCorrect && (
+            <Text size="xs" mt={4}>
+              To correct the price or to take the pet back, you need the permission till:write.
+            </Text>
+          )}
         </>
       }
-    />
+    >
+      {canCorrect && (
+        <>
+          <Button
+            size="md"
+            variant="default"
+            aria-haspopup="dialog"
+            onClick={() => openSellingDialog({ action: 'correct', pet, order: sale })}
+          >
+            Correct price
+          </Button>
+          <Button
+            size="md"
+            variant="default"
+            aria-haspopup="dialog"
+            onClick={() => openSellingDialog({ action: 'takeBack', pet, order: sale })}
+          >
+            Take back
+          </Button>
+        </>
+      )}
+    </State>
+  )
+}
+
+const UNDO_TEXTS: Partial<Record<Entry['kind'], string>> = {
+  sale: 'Undo sale',
+  correction: 'Undo correction',
+  deposit: 'Undo deposit',
+}
+
+/** Undoes the last entry of the pet while that is possible. */
+function UndoButton({ pet }: { pet: Pet }) {
+  const { session, scopes } = useSession()
+  const canRead = scopes.has('orders:read')
+  const { data: entries = [] } = useQuery({ ...entriesOfPetQuery(useStore(), pet.id), enabled: canRead })
+  const { undoEntry, isPending } = useSelling(pet)
+  const who = { ownName: session?.own.name, isForAll: scopes.has('till:write') }
+  const id = useTimedText((nowMs) => undoableEntry(entries, { nowMs, ...who })?.id ?? '')
+  const entry = entries.find((one) => one.id === id)
+  if (entry === undefined || !scopes.has('orders:write')) return null
+  return (
+    <Button
+      size="xs"
+      variant="light"
+      className="undo-entry"
+      disabled={isPending}
+      onClick={() => undoEntry(entry)}
+    >
+      {UNDO_TEXTS[entry.kind] ?? (entry.pets < 0 ? 'Undo return' : 'Undo')}
+    </Button>
   )
 }
 
@@ -119,7 +188,7 @@ function Held({ pet, order }: { pet: Pet; order: Order }) {
     <State status={<HoldTint expiresAt={order.expiresAt} />} price={order} text={<HeldBy order={order} />}>
       {canSell && (
         <>
-          <SellButton price={order} onClick={sell} />
+          <SellButton price={dueOf(order)} onClick={sell} />
           <Button size="md" variant="default" disabled={isPending} onClick={() => release(order)}>
             Release
           </Button>
@@ -129,14 +198,23 @@ function Held({ pet, order }: { pet: Pet; order: Order }) {
   )
 }
 
-function HeldBy({ order: { placedBy, expiresAt, note } }: { order: Order }) {
+function HeldBy({ order }: { order: Order }) {
+  const { placedBy, expiresAt, note, deposit, currency } = order
   const until = useTimedText((now) => clockText(expiresAt, now))
   return (
     <>
       <OrderNote note={note} />
       Held by {placedBy} until {until}
+      {deposit !== undefined && <div>Deposit of {priceText({ price: deposit, currency })} paid</div>}
     </>
   )
+}
+
+/** What the customer still has to pay. No price if it is nothing, or less. */
+function dueOf({ price, deposit = '0', currency }: Order): Priced {
+  if (price === undefined) return {}
+  const due = subtract(price, deposit)
+  return signOf(due) > 0 ? { price: due, currency } : {}
 }
 
 function OrderNote({ note }: { note: string | undefined }) {

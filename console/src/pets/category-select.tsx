@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useStore } from '../session/session.ts'
 import { categoriesQuery, categoryName } from './queries.ts'
 
-export function CategorySelect({ value, ...props }: Omit<SelectProps, 'data'>) {
+export function CategorySelect({ value, comboboxProps, ...props }: Omit<SelectProps, 'data'>) {
   const { data: categories } = useQuery(categoriesQuery(useStore()))
   const known = (categories ?? []).map(({ id }) => id)
   // A link can contain a category that no pet has any more.
@@ -17,7 +17,7 @@ export function CategorySelect({ value, ...props }: Omit<SelectProps, 'data'>) {
       searchable
       limit={100}
       nothingFoundMessage="No such category"
-      comboboxProps={{ shadow: 'md' }}
+      comboboxProps={{ shadow: 'md', ...comboboxProps }}
     />
   )
 }

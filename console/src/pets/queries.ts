@@ -135,6 +135,7 @@ export function useRefresh(): () => Promise<void> {
       KEYS.openOrders,
       KEYS.categories,
       KEYS.inventory,
+      KEYS.till,
       KEYS.figures,
     ]
     await Promise.all(keys.map((queryKey) => cache.invalidateQueries({ queryKey })))

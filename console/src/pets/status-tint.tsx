@@ -3,7 +3,8 @@ import type { PetStatus } from '@petstore/client'
 import { useTimedText } from '../layout/clock.ts'
 import { clockText, isEnding, timeLeftText } from '../layout/hold-time.ts'
 import { HoldsIcon } from '../layout/icons.tsx'
-import { Tint, type Tone } from '../layout/tints.tsx'
+import { Tint } from '../layout/tints.tsx'
+import type { Tone } from '../layout/tones.ts'
 
 const TEXTS: Record<PetStatus, string> = { available: 'Available', pending: 'On hold', sold: 'Sold' }
 const TONES: Record<PetStatus, Tone> = { available: 'ok', pending: 'wait', sold: 'done' }

@@ -1,6 +1,6 @@
 // Undoes a change of a pet. If that is no longer possible, says what has happened to the pet since.
 import { type HistoryEntry, PetstoreError, type Petstore, type PetStatus } from '@petstore/client'
-import { ConflictError, ExplainedError } from '../layout/describe-error.ts'
+import { ConflictError, ExplainedError, hasCode } from '../layout/describe-error.ts'
 import { clockText } from '../layout/hold-time.ts'
 
 /** The reason that the history shows for a change that undoes another one. */
@@ -19,10 +19,15 @@ export async function undoChange(
     return `Undone: ${await undo()}`
   } catch (error) {
     if (!isConflict(error)) throw error
-    const since = sinceText(await lastEntry(store, id), Date.now())
+    const last = await lastEntry(store, id)
+    const isOnlyLate = hasCode(error, 'entry_final') && last?.event === 'order_completed'
+    const since = isOnlyLate ? TOO_LATE : sinceText(last, Date.now())
     throw new ExplainedError(`Not undone: ${name}`, `This can no longer be undone: ${since}.`)
   }
 }
+
+/** Nothing has happened to the pet since its sale. */
+const TOO_LATE = '15 minutes have passed, or the day is closed'
 
 function isConflict(error: unknown): boolean {
   if (error instanceof ConflictError) return true
@@ -50,6 +55,9 @@ const ORDER_EVENTS: Partial<Record<HistoryEntry['event'], string>> = {
   order_completed: STATUS_CHANGES.sold,
   order_cancelled: 'the hold was released',
   order_expired: 'the time of the hold ran out',
+  taken_back: 'the pet was taken back',
+  sale_voided: 'the sale was undone',
+  return_voided: 'the return was undone',
 }
 
 /** What happened last, such as "the pet was sold at 22:05". Undefined: the history could not be read. */

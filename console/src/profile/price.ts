@@ -21,6 +21,8 @@ export interface ShopCurrency {
 
 /** The limit of the service. */
 const INTEGER_DIGITS_MAX = 10
+/** The sign of a negative amount, as wide as a plus. */
+const MINUS = '−'
 const SPACES = /[\s'’]/g
 
 type DecimalMark = '.' | ','
@@ -48,7 +50,12 @@ export function amountText({ currency, amount }: Amount): string {
     maximumFractionDigits: digits,
   })
   // Text is formatted exactly. A number would be rounded.
-  return format.format(amount as `${number}`)
+  return format.format(amount as `${number}`).replace('-', MINUS)
+}
+
+/** Such as "€360.00 and US$20.00". */
+export function amountsText(amounts: Amount[]): string {
+  return amounts.map(amountText).join(' and ')
 }
 
 /**
@@ -105,9 +112,7 @@ export function sumAmounts(amounts: Amount[]): Amount[] {
   const currencies = new Set(amounts.map(({ currency }) => currency))
   return [...currencies].map((currency) => {
     const added = amounts.filter((one) => one.currency === currency).map(({ amount }) => amount)
-    const decimals = Math.max(...added.map(decimalsIn))
-    const sum = added.reduce((total, amount) => total + units(amount, decimals), 0n)
-    return { currency, amount: fromUnits(sum, decimals) }
+    return { currency, amount: addAmounts(added) }
   })
 }
 
@@ -121,6 +126,35 @@ function units(amount: string, decimals: number): bigint {
 }
 
 function fromUnits(sum: bigint, decimals: number): string {
-  const digits = sum.toString().padStart(decimals + 1, '0')
-  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+  const digits = String(sum < 0n ? -sum : sum).padStart(decimals + 1, '0')
+  const text = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+  return sum < 0n ? `-${text}` : text
+}
+
+/** The exact sum of amounts of one currency. */
+export function addAmounts(amounts: string[]): string {
+  const decimals = Math.max(0, ...amounts.map(decimalsIn))
+  return fromUnits(
+    amounts.reduce((total, amount) => total + units(amount, decimals), 0n),
+    decimals,
+  )
+}
+
+/** The same amount several times, such as coins. */
+export function multiplyAmount(amount: string, times: number): string {
+  const decimals = decimalsIn(amount)
+  return fromUnits(units(amount, decimals) * BigInt(times), decimals)
+}
+
+export function negated(amount: string): string {
+  return multiplyAmount(amount, -1)
+}
+
+export function isNegative(amount: string): boolean {
+  return amount.startsWith('-')
+}
+
+/** True for "0.00". */
+export function isZero(amount: string): boolean {
+  return !/[1-9]/.test(amount)
 }

@@ -27,14 +27,16 @@ const SHORT_TEXTS = FACT_NAMES.flatMap((name) => {
 interface Props {
   /** The pet that the form changes. */
   petId: string | undefined
+  /** A sold pet has the price of its sale. */
+  hasPrice: boolean
   propsOf: (field: keyof ProfileValues) => GetInputPropsReturnType
 }
 
-export function ProfileFields({ petId, propsOf }: Props) {
+export function ProfileFields({ petId, hasPrice, propsOf }: Props) {
   return (
     <>
       <Group grow align="flex-start">
-        <OwnPriceField price={propsOf('price')} currency={propsOf('currency')} />
+        {hasPrice && <OwnPriceField price={propsOf('price')} currency={propsOf('currency')} />}
         <TextInput
           label="Born on"
           type="date"

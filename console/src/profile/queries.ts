@@ -17,7 +17,7 @@ export function profileQuery(store: Petstore, petId: string) {
 }
 
 /** The profiles by the id of the pet. A pet without a profile is missing. */
-function profileListQuery(store: Petstore, petIds: string[]) {
+export function profileListQuery(store: Petstore, petIds: string[]) {
   return queryOptions({
     queryKey: KEYS.profileList(petIds),
     queryFn: async ({ signal }): Promise<Profiles> => {

@@ -37,7 +37,11 @@ export interface Outcome {
 }
 
 export async function changeMany(store: Petstore, pets: Pet[], change: Change): Promise<Outcome> {
-  const { done, failed } = await send(store, pets, ({ id }) => ({ update: { petId: id, ...change } }))
+  const sold = 'status' in change && change.status !== 'sold' ? await withSale(store, pets) : []
+  const changeable = pets.filter((pet) => !sold.includes(pet))
+  const sent = await send(store, changeable, ({ id }) => ({ update: { petId: id, ...change } }))
+  const { done } = sent
+  const failed = [...sent.failed, ...sold.map((pet) => ({ pet, reason: HAS_SALE }))]
   const versions = new Map(done.map(({ pet, result }) => [pet.id, result.version]))
   const changed = done.map(({ pet }) => pet)
   // Fails for a pet that another person has changed since.
@@ -54,6 +58,19 @@ export async function changeMany(store: Petstore, pets: Pet[], change: Change): 
     failed,
     undo: async () => undoneText(await send(store, changed, back), 'as before'),
   }
+}
+
+const HAS_SALE = 'It was sold. Open it and choose Take back.'
+
+/** The pets that have a sale. Their status changes only with a decision about the money. */
+async function withSale(store: Petstore, pets: Pet[]): Promise<Pet[]> {
+  const found: Pet[] = []
+  for (const pet of pets) {
+    if (pet.status !== 'sold') continue
+    const { items } = await store.orders.list({ petId: pet.id, status: 'completed', limit: 1 }).page()
+    if (items[0] !== undefined && items[0].broughtBackAt === undefined) found.push(pet)
+  }
+  return found
 }
 
 /** A deleted pet cannot come back. The undo adds a pet with the same values, which gets a new number. */

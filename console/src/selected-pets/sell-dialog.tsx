@@ -7,15 +7,19 @@ import { counted } from '../layout/counted.ts'
 import { Loading } from '../layout/loading.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
 import { CURRENCY } from '../profile/currency.ts'
+import { MethodField } from '../money/method-field.tsx'
+import type { Method } from '../money/words.ts'
+import { signOf } from '../money/amounts.ts'
 import { PriceField } from '../profile/price-field.tsx'
-import { totalText } from '../sales/day-sales.ts'
-import { useProfiles } from '../profile/queries.ts'
+import { amountsText } from '../profile/price.ts'
+import { profileListQuery } from '../profile/queries.ts'
 import { heldByText } from '../selling/conflict-text.ts'
+import { depositText } from '../selling/deposit-text.ts'
 import { openOrderQuery } from '../selling/queries.ts'
 import { NoteField } from '../selling/note-field.tsx'
 import { useScopes, useStore } from '../session/session.ts'
 import { FailedList, ManyDialog } from './many-dialog.tsx'
-import { type SaleLine, saleLine, sellMany, totalOf } from './sell-many.ts'
+import { dueOf, type SaleLine, saleLine, sellMany, totalOf } from './sell-many.ts'
 import { useMany } from './use-many.ts'
 
 interface Props {
@@ -26,14 +30,16 @@ interface Props {
 export function SellDialog({ pets, onClose }: Props) {
   const store = useStore()
   const [note, setNote] = useState('')
+  const [method, setMethod] = useState<Method>()
+  const [isChecked, setChecked] = useState(false)
   const [typed, setTyped] = useState<Record<string, string>>({})
   const [tried, setTried] = useState(0)
   const current = useLines(pets, typed)
-  const canUndo = useScopes().has('pets:write')
+  const canUndo = useScopes().has('orders:read')
   const { mutate, variables, data, isPending } = useMany({
-    run: (chosen: SaleLine[]) => sellMany(store, chosen, note, setTried),
+    run: (chosen: SaleLine[]) => sellMany(store, chosen, { note, method }, setTried),
     doneText: ({ done, total }) =>
-      `Sold ${counted(done.length, 'pet')}${total.length > 0 ? ` for ${totalText(total)}` : ''}.`,
+      `Sold ${counted(done.length, 'pet')}${total.length > 0 ? ` for ${amountsText(total)}` : ''}.`,
     canUndo,
     onDone: onClose,
   })
@@ -41,8 +47,13 @@ export function SellDialog({ pets, onClose }: Props) {
   const lines = variables ?? current
   const sellable = lines?.filter(({ obstacle }) => obstacle === undefined) ?? []
 
+  const due = dueOf(sellable).filter(({ amount }) => signOf(amount) !== 0)
+  const isWithoutMethod = due.length > 0 && method === undefined
+
   function submit(event: FormEvent): void {
     event.preventDefault()
+    setChecked(true)
+    if (isWithoutMethod) return
     if (sellable.every(({ fault }) => fault === undefined)) mutate(sellable)
   }
 
@@ -54,6 +65,7 @@ export function SellDialog({ pets, onClose }: Props) {
         <form onSubmit={submit} noValidate>
           <Stack>
             <NoteField
+              label="Buyer"
               description="Optional. Who buys them?"
               placeholder="Ms Okafor, 030 5550147"
               value={note}
@@ -68,6 +80,14 @@ export function SellDialog({ pets, onClose }: Props) {
                 />
               ))}
             </div>
+            {due.length > 0 && (
+              <MethodField
+                label="Payment"
+                value={method}
+                onChange={setMethod}
+                error={isChecked && isWithoutMethod ? 'Choose how they are paid.' : undefined}
+              />
+            )}
             <Group justify="space-between">
               <Total lines={sellable} />
               <Group gap="xs">
@@ -77,7 +97,7 @@ export function SellDialog({ pets, onClose }: Props) {
                 <Button type="submit" disabled={isPending || sellable.length === 0}>
                   {isPending
                     ? `Selling, ${tried} of ${sellable.length}`
-                    : `Sell ${counted(sellable.length, 'pet')}`}
+                    : `Sell ${counted(sellable.length, 'pet')}${due.length > 0 ? ` for ${amountsText(due)}` : ''}`}
                 </Button>
               </Group>
             </Group>
@@ -91,7 +111,7 @@ export function SellDialog({ pets, onClose }: Props) {
 function Total({ lines }: { lines: SaleLine[] }) {
   const total = totalOf(lines)
   if (lines.some(({ fault }) => fault !== undefined)) return <Text fw={600}>Check the prices</Text>
-  return <Text fw={600}>{total.length > 0 ? `Total ${totalText(total)}` : 'No prices'}</Text>
+  return <Text fw={600}>{total.length > 0 ? `Total ${amountsText(total)}` : 'No prices'}</Text>
 }
 
 function Line({ line, onType }: { line: SaleLine; onType: (text: string) => void }) {
@@ -105,6 +125,7 @@ function Line({ line, onType }: { line: SaleLine; onType: (text: string) => void
         <Text size="xs" c="dimmed">
           No. {pet.id}
           {order && ` · ${heldByText(order, Date.now())}`}
+          {order?.deposit !== undefined && ` · ${depositText(order)}`}
         </Text>
       </div>
       {obstacle === undefined ? (
@@ -135,10 +156,10 @@ function useLines(selected: Pet[], typed: Record<string, string>): SaleLine[] | 
   // A pet that was deleted since is shown as it was.
   const pets = selected.map((pet) => current?.[pet.id] ?? pet)
   const deleted = new Set(ids.filter((id) => current?.[id] === undefined))
-  const profiles = useProfiles([{ items: pets, nextCursor: undefined }], true)
+  const { data: profiles = {}, isLoading } = useQuery(profileListQuery(store, ids))
   const held = pets.filter(({ status }) => status === 'pending' && canReadOrders)
   const orders = useQueries({ queries: held.map(({ id }) => openOrderQuery(store, id)) })
-  if (current === undefined || orders.some(({ isLoading }) => isLoading)) return undefined
+  if (current === undefined || isLoading || orders.some((order) => order.isLoading)) return undefined
   const byPet: Record<string, Order> = {}
   for (const { data: order } of orders) if (order) byPet[order.petId] = order
   return pets.map((pet) => saleLine(pet, { orders: byPet, profiles, typed, currency: CURRENCY, deleted }))

@@ -8,6 +8,7 @@ import {
   PetstoreError,
 } from '@petstore/client'
 import { describeError } from '../layout/describe-error.ts'
+import type { Method } from '../money/words.ts'
 import { type Amount, askedPrice, type ShopCurrency, sumAmounts } from '../profile/price.ts'
 import { complete, sell, undoSale } from '../selling/actions.ts'
 import { type PriceInput, priceInput } from '../selling/price-input.ts'
@@ -55,19 +56,37 @@ export function totalOf(lines: SaleLine[]): Amount[] {
   return sumAmounts(amounts)
 }
 
+/** What the customer pays in each currency: the prices without the deposits. */
+export function dueOf(lines: SaleLine[]): Amount[] {
+  const deposits = lines.flatMap(({ order }) =>
+    order?.deposit === undefined || order.currency === undefined
+      ? []
+      : [{ currency: order.currency, amount: `-${order.deposit}` }],
+  )
+  return sumAmounts([...totalOf(lines), ...deposits])
+}
+
+/** What is the same for all sales. */
+export interface Buyer {
+  note: string
+  method: Method | undefined
+}
+
 /** One after the other. `onSold` gets the number of pets that were tried. */
 export async function sellMany(
   store: Petstore,
   lines: SaleLine[],
-  note: string,
+  { note, method }: Buyer,
   onSold: (tried: number) => void,
 ): Promise<Outcome & { total: Amount[] }> {
-  const sold: SaleLine[] = []
+  const sold: Sold[] = []
   const failed = await forEach(lines, async (line, index) => {
     const { pet, order, amount, currency } = line
     const price = amount === undefined ? {} : { price: amount, currency }
-    await (order === undefined ? sell(store, pet, { note, ...price }) : complete(store, order, price))
-    sold.push(line)
+    // A pet on hold is sold to the customer who holds it.
+    const sale = { ...price, method, note: order === undefined ? note : (order.note ?? '') }
+    const outcome = await (order === undefined ? sell(store, pet, sale) : complete(store, order, sale))
+    sold.push({ ...line, sold: outcome.order as Order })
     onSold(index + 1)
   })
   return {
@@ -78,19 +97,24 @@ export async function sellMany(
   }
 }
 
-/** The list of sales keeps each sale, as with the undo of one. */
-async function undoSales(store: Petstore, sold: SaleLine[]): Promise<string> {
-  const failed = await forEach(sold, async ({ pet, order }) => {
-    await undoSale(store, pet, order, order === undefined ? 'available' : 'pending')
+interface Sold extends SaleLine {
+  /** The completed order. */
+  sold: Order
+}
+
+/** Voids each sale, as with the undo of one. */
+async function undoSales(store: Petstore, lines: Sold[]): Promise<string> {
+  const failed = await forEach(lines, async ({ pet, order, sold }) => {
+    await undoSale(store, pet, sold, order)
   })
-  const done = sold.slice(failed.length)
-  return `${undoneText({ done, failed }, 'as before')} The list of sales still shows the sales.`
+  const done = lines.slice(failed.length)
+  return undoneText({ done, failed }, 'as before')
 }
 
 /** Returns the pets for which `run` failed. */
-async function forEach(
-  lines: SaleLine[],
-  run: (line: SaleLine, index: number) => Promise<void>,
+async function forEach<Line extends SaleLine>(
+  lines: Line[],
+  run: (line: Line, index: number) => Promise<void>,
 ): Promise<Failed[]> {
   const failed: Failed[] = []
   for (const [index, line] of lines.entries()) {

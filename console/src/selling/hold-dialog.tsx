@@ -6,7 +6,13 @@ import { useTimedText } from '../layout/clock.ts'
 import { addDays, dayOf } from '../layout/dates.ts'
 import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { MethodField } from '../money/method-field.tsx'
+import type { Method } from '../money/words.ts'
+import { CURRENCY } from '../profile/currency.ts'
 import { PriceField } from '../profile/price-field.tsx'
+import { signOf } from '../money/amounts.ts'
+import { amountText, readAmount } from '../profile/price.ts'
+import { priceFault } from '../profile/profile-values.ts'
 import { readClosingTime, rememberClosingTime } from './closing-time.ts'
 import { clockText, minutesUntil } from '../layout/hold-time.ts'
 import { NoteField } from './note-field.tsx'
@@ -34,6 +40,7 @@ export function HoldDialog({ pet, onClose }: Props) {
   const [note, setNote] = useState('')
   const length = useLength()
   const price = usePrice(pet, undefined)
+  const deposit = useDeposit()
   const { hold, isPending, isDone, error } = useSelling(pet, onClose)
   const taken = useTakenText(pet)
   const isTaken = taken !== undefined && !isPending && !isDone
@@ -41,8 +48,9 @@ export function HoldDialog({ pet, onClose }: Props) {
   function submit(event: FormEvent): void {
     event.preventDefault()
     const minutes = length.minutesAt(Date.now())
-    if (minutes === undefined || price.fault !== undefined) return
-    hold({ minutes, note, ...price.given })
+    deposit.setTried(true)
+    if (minutes === undefined || price.fault !== undefined || deposit.fault !== undefined) return
+    hold({ minutes, note, ...price.given, deposit: deposit.amount, method: deposit.method })
   }
 
   return (
@@ -58,6 +66,7 @@ export function HoldDialog({ pet, onClose }: Props) {
           <PriceField {...price.field} />
           <LengthField {...length} />
           <UntilText {...length} />
+          <DepositFields {...deposit} />
           {isTaken && error === undefined && <TakenAlert pet={pet} taken={taken} />}
           {error !== undefined && <ErrorMessage error={error} />}
           <DialogFoot>
@@ -65,12 +74,56 @@ export function HoldDialog({ pet, onClose }: Props) {
               {isTaken ? 'Close' : 'Cancel'}
             </Button>
             <Button type="submit" loading={isPending} disabled={isTaken}>
-              Hold
+              {deposit.amount === undefined
+                ? 'Hold'
+                : `Hold, take ${amountText({ currency: CURRENCY.code, amount: deposit.amount })}`}
             </Button>
           </DialogFoot>
         </Stack>
       </form>
     </Dialog>
+  )
+}
+
+type Deposit = ReturnType<typeof useDeposit>
+
+/** Money that the customer pays now. */
+function useDeposit() {
+  const [typed, setTyped] = useState('')
+  const [method, setMethod] = useState<Method>()
+  const [isTried, setTried] = useState(false)
+  const amount = typed.trim() === '' ? undefined : readAmount(typed, CURRENCY)
+  const isNothing = amount === undefined || signOf(amount) === 0
+  const typedFault = priceFault(typed, CURRENCY)
+  const isWithoutMethod = !isNothing && method === undefined
+  return {
+    typed,
+    setTyped,
+    typedFault,
+    method,
+    setMethod,
+    setTried,
+    amount: isNothing ? undefined : amount,
+    methodFault: isTried && isWithoutMethod ? 'Choose how the deposit is paid.' : undefined,
+    fault: typedFault ?? (isWithoutMethod ? 'Choose how the deposit is paid.' : undefined),
+  }
+}
+
+function DepositFields({ typed, setTyped, typedFault, amount, method, setMethod, methodFault }: Deposit) {
+  return (
+    <>
+      <PriceField
+        label="Deposit"
+        placeholder="Optional"
+        currency={CURRENCY.code}
+        value={typed}
+        error={typedFault}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      {amount !== undefined && (
+        <MethodField label="Deposit paid by" value={method} onChange={setMethod} error={methodFault} />
+      )}
+    </>
   )
 }
 

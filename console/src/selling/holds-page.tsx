@@ -1,4 +1,5 @@
-// The open holds: for whom, until when, and what to do with each. The hold that ends first is at the top.
+// The open holds: for whom, until when, and what to do with each. The hold that ends first is at the top. Below them are the
+// deposits of orders that have ended.
 import './holds.css'
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
@@ -12,7 +13,9 @@ import { useHasChanged } from '../live/live-feed.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
 import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
+import { Deposits } from './deposits.tsx'
 import { EndHoldButtons } from './end-hold-buttons.tsx'
+import { depositText } from './deposit-text.ts'
 import { OrderNote } from './order-note.tsx'
 import { HOLDS_MAX, openHoldsQuery } from './queries.ts'
 import { HoldTint } from '../pets/status-tint.tsx'
@@ -27,7 +30,14 @@ export function HoldsPage() {
       actions={<span className="second">The next end first</span>}
       isFlush
     >
-      {canRead ? <Holds /> : <NotAllowed />}
+      {canRead ? (
+        <>
+          <Holds />
+          <Deposits />
+        </>
+      ) : (
+        <NotAllowed />
+      )}
     </Page>
   )
 }
@@ -72,6 +82,7 @@ function Holds() {
 function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const hasChanged = useHasChanged(order.petId)
   const { petId, note, placedBy, expiresAt } = order
+  const deposit = depositText(order)
   return (
     <div
       className="list-row hold-row"
@@ -95,7 +106,9 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
         <span className="second">No. {petId}</span>
       </div>
       <div className="for">
-        <OrderNote note={note} />
+        <OrderNote
+          note={deposit === undefined ? note : `${note === undefined ? '' : `${note} · `}${deposit}`}
+        />
         <span className="second">Held by {placedBy}</span>
       </div>
       <div className="status">

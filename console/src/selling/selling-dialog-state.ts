@@ -1,12 +1,12 @@
-// Which pet the dialog for a hold or a sale is open for. The dialog is not part of a row of a list: if another person takes
+// Which pet the dialog for a hold, a sale or its correction is open for. The dialog is not part of a row of a list: if another person takes
 // the pet, the row may leave the list, and the dialog must stay and say so.
 import type { Order, Pet } from '@petstore/client'
 import { useSyncExternalStore } from 'react'
 
 export interface SellingDialogContent {
-  action: 'hold' | 'sell'
+  action: 'hold' | 'sell' | 'correct' | 'takeBack' | 'settle'
   pet: Pet
-  /** The open order of a pet on hold. */
+  /** The open order of a pet on hold, the sale of a sold pet, or the order that holds a deposit. */
   order?: Order | undefined
 }
 

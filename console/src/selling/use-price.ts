@@ -10,14 +10,16 @@ import { profileQuery } from '../profile/queries.ts'
 import { useStore } from '../session/session.ts'
 import { type PriceInput, priceInput } from './price-input.ts'
 
-interface Price extends Pick<PriceInput, 'fault'> {
+interface Price extends Pick<PriceInput, 'fault' | 'amount' | 'currency'> {
+  /** The price of the pet is not known yet. */
+  isLoading: boolean
   /** What the service gets. */
   given: Priced
-  field: ComponentProps<typeof PriceField>
+  field: Omit<ComponentProps<typeof PriceField>, 'label'>
 }
 
 export function usePrice(pet: Pet, order: Order | undefined): Price {
-  const { data: profile } = useQuery(profileQuery(useStore(), pet.id))
+  const { data: profile, isLoading } = useQuery(profileQuery(useStore(), pet.id))
   const [typed, setTyped] = useState<string>()
   const { text, currency, amount, fault, description } = priceInput(
     askedPrice(order, profile),
@@ -25,7 +27,10 @@ export function usePrice(pet: Pet, order: Order | undefined): Price {
     CURRENCY,
   )
   return {
+    isLoading: isLoading && order?.price === undefined && typed === undefined,
     given: amount === undefined ? {} : { price: amount, currency },
+    amount,
+    currency,
     fault,
     field: {
       currency,

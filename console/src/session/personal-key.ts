@@ -13,8 +13,8 @@ export function readPersonalKey(json: string): PersonalKey {
     'key' | 'name' | 'expiresAt' | 'returnTo',
     string
   > & { scopes: string[] }
-  const [id, ownerId] = [idIn(json, 'id'), idIn(json, 'ownerId')]
-  return { apiKey: key, own: { id, ownerId, kind: 'personal', name, scopes, expiresAt }, returnTo }
+  const [id, actorId] = [idIn(json, 'id'), idIn(json, 'actorId')]
+  return { apiKey: key, own: { id, actorId, kind: 'person', name, scopes, expiresAt }, returnTo }
 }
 
 /** JSON.parse would round an id above 2^53. Quotes inside a JSON string are escaped, so only the field matches. */

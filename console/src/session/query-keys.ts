@@ -10,6 +10,8 @@ export const KEYS = {
   history: (petId: string) => ['pet', petId, 'history'] as const,
   /** The last completed order of the pet, or null. */
   sale: (petId: string) => ['pet', petId, 'sale'] as const,
+  /** The entries of the ledger of all orders of the pet. */
+  entriesOfPet: (petId: string) => ['pet', petId, 'entries'] as const,
   /** Whether the pet was ever held or sold. */
   hasOrders: (petId: string) => ['pet', petId, 'has-orders'] as const,
   /** The open order that holds a pet, or null. */
@@ -31,19 +33,27 @@ export const KEYS = {
   openHolds: ['orders', 'open'] as const,
   /** The holds that end next. */
   nextHolds: ['orders', 'next'] as const,
-  /** The completed orders. Their times follow. */
-  sales: (times: object) => ['orders', 'sales', times] as const,
+  /** The orders that have ended and still hold a deposit. */
+  deposits: ['orders', 'deposits'] as const,
   /** The pets of orders. Their ids follow. */
   orderedPetLists: ['ordered-pets'] as const,
   orderedPets: (petIds: string[]) => ['ordered-pets', petIds] as const,
   categories: ['categories'] as const,
   inventory: ['inventory'] as const,
+  /** Everything that comes from the ledger. Its days follow. */
+  till: ['till'] as const,
+  tillTotals: (range: object) => ['till', 'totals', range] as const,
+  tillDrawer: (range: object) => ['till', 'drawer', range] as const,
+  tillEntries: (range: object) => ['till', 'entries', range] as const,
+  closings: ['till', 'closings'] as const,
+  receipt: (orderId: string) => ['till', 'receipt', orderId] as const,
   figures: ['figures'] as const,
   apiKeys: ['api-keys'] as const,
   apiKeysOf: (kind: string) => ['api-keys', kind] as const,
   deprecatedCalls: ['deprecated-calls'] as const,
   /** The list of webhooks. */
   webhooks: ['webhooks'] as const,
+  health: ['health'] as const,
   /** A webhook, with its deliveries below. */
   webhook: (id: string) => ['webhook', id] as const,
   deliveries: (id: string, outcome: string | undefined) => ['webhook', id, 'deliveries', outcome] as const,

@@ -7,7 +7,7 @@ export async function signOut(): Promise<void> {
   const session = currentSession()
   endSessionInAllTabs()
   // If this fails, the key expires by itself.
-  if (session?.own.kind === 'personal')
+  if (session?.own.kind === 'person')
     await openStore(session.apiKey)
       .apiKeys.revokeOwn()
       .catch(() => {})

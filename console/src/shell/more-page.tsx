@@ -7,6 +7,7 @@ import { useScopes, useSession } from '../session/session.ts'
 import { signOut } from '../session/sign-out.ts'
 import { initialsOf } from './initials.ts'
 import { useAllowedPages } from './pages.ts'
+import { PageMark } from './sidebar.tsx'
 
 const COLOURS = [
   { value: 'auto', label: 'As the device' },
@@ -25,7 +26,20 @@ export function MorePage() {
     <Page title="More" isFlush>
       <nav aria-label="Other pages">
         {others.map(({ to, label, Icon }) => (
-          <NavLink key={to} component={Link} to={to} label={label} leftSection={<Icon />} {...look} />
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={label}
+            leftSection={<Icon />}
+            {...look}
+            rightSection={
+              <>
+                <PageMark to={to} />
+                <ForwardIcon />
+              </>
+            }
+          />
         ))}
         {canWrite && (
           <NavLink component={Link} to="/import" label="Import pets" leftSection={<UploadIcon />} {...look} />

@@ -1,11 +1,19 @@
 // The pages that the sidebar, the bar of a phone and its page "More" link to.
 import type { ComponentType } from 'react'
 import { useRouterState } from '@tanstack/react-router'
-import { HoldsIcon, KeyIcon, OverviewIcon, PetsIcon, SalesIcon, WebhooksIcon } from '../layout/icons.tsx'
+import {
+  HealthIcon,
+  HoldsIcon,
+  KeyIcon,
+  OverviewIcon,
+  PetsIcon,
+  TillIcon,
+  WebhooksIcon,
+} from '../layout/icons.tsx'
 import { useScopes } from '../session/session.ts'
 
 export interface PageLink {
-  to: '/' | '/holds' | '/sales' | '/overview' | '/api-keys' | '/webhooks'
+  to: '/' | '/holds' | '/till' | '/overview' | '/health' | '/api-keys' | '/webhooks'
   label: string
   Icon: ComponentType<{ size?: number }>
   /** Only keys with this scope see the link. */
@@ -17,11 +25,12 @@ export interface PageLink {
 const SHOP: PageLink[] = [
   { to: '/', label: 'Pets', Icon: PetsIcon, scope: 'pets:read', isInBar: true },
   { to: '/holds', label: 'Holds', Icon: HoldsIcon, scope: 'orders:read', isInBar: true },
-  { to: '/sales', label: 'Sales', Icon: SalesIcon, scope: 'orders:read', isInBar: true },
+  { to: '/till', label: 'Till', Icon: TillIcon, scope: 'orders:read', isInBar: true },
   { to: '/overview', label: 'Overview', Icon: OverviewIcon, scope: 'pets:read' },
 ]
 
 const ADMINISTRATION: PageLink[] = [
+  { to: '/health', label: 'Health', Icon: HealthIcon, scope: 'admin' },
   { to: '/api-keys', label: 'Keys and sessions', Icon: KeyIcon, scope: 'admin' },
   { to: '/webhooks', label: 'Webhooks', Icon: WebhooksIcon, scope: 'webhooks:read' },
 ]

@@ -1,7 +1,7 @@
 // The frame of every page: navigation, the state of the connection, and the sign-in page while there is no session.
 import { AppShell } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Outlet } from '@tanstack/react-router'
+import { Outlet, useMatch } from '@tanstack/react-router'
 import { LiveFeed } from '../live/live-feed.tsx'
 import { SellingDialogHost } from '../selling/selling-dialog-host.tsx'
 import { useSession } from '../session/session.ts'
@@ -14,7 +14,9 @@ import { Sidebar } from './sidebar.tsx'
 export function Shell() {
   const { session } = useSession()
   const [hasShortcutList, list] = useDisclosure()
+  const isReceipt = useMatch({ from: '/receipt/$orderId', shouldThrow: false }) !== undefined
   if (session === undefined) return <SignInPage />
+  if (isReceipt) return <Outlet />
   return (
     <AppShell
       // Another session starts with an empty state.

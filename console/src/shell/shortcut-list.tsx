@@ -14,7 +14,7 @@ const SHORTCUTS = [
   { keys: ['e'], does: 'Edit the pet of this page' },
   { keys: ['g', 'p'], does: 'Go to pets' },
   { keys: ['g', 'h'], does: 'Go to holds' },
-  { keys: ['g', 's'], does: 'Go to sales' },
+  { keys: ['g', 't'], does: 'Go to the till' },
   { keys: ['g', 'o'], does: 'Go to the overview' },
   { keys: ['Esc'], does: 'Close a dialog' },
   { keys: ['?'], does: 'Show this list' },

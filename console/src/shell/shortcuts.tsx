@@ -20,7 +20,7 @@ const SECOND_KEY_MS = 1_500
 
 export function Shortcuts({ isOpen, onOpen, onClose }: Props) {
   const navigate = useNavigate()
-  const go = (to: '/' | '/holds' | '/sales' | '/overview') => () => {
+  const go = (to: '/' | '/holds' | '/till' | '/overview') => () => {
     if (Date.now() - goPressedAt < SECOND_KEY_MS) void navigate({ to })
   }
   useHotkeys([
@@ -31,7 +31,7 @@ export function Shortcuts({ isOpen, onOpen, onClose }: Props) {
     ['g', () => (goPressedAt = Date.now())],
     ['p', go('/')],
     ['h', go('/holds')],
-    ['s', go('/sales')],
+    ['t', go('/till')],
     ['o', go('/overview')],
   ])
   return <Suspense>{isOpen && <ShortcutList onClose={onClose} />}</Suspense>

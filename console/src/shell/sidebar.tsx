@@ -3,6 +3,7 @@ import { Menu, NavLink, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Logo } from '../layout/logo.tsx'
+import { healthQuery } from '../health/queries.ts'
 import { inventoryQuery } from '../pets/queries.ts'
 import { useSession, useStore } from '../session/session.ts'
 import { AccountItems } from './account-items.tsx'
@@ -43,12 +44,25 @@ function SidebarLink({ page: { to, label, Icon } }: { page: PageLink }) {
       label={label}
       title={label}
       leftSection={<Icon />}
-      rightSection={to === '/holds' && <HoldCount />}
+      rightSection={<PageMark to={to} />}
       active={isCurrent}
       aria-current={isCurrent ? 'page' : undefined}
       className="sidebar-link"
     />
   )
+}
+
+/** What a link shows beside the name of its page. */
+export function PageMark({ to }: Pick<PageLink, 'to'>) {
+  if (to === '/holds') return <HoldCount />
+  return to === '/health' && <HealthDot />
+}
+
+/** Shown if something needs the administrator. */
+function HealthDot() {
+  const { data: report } = useQuery(healthQuery(useStore()))
+  const count = report?.checks.filter(({ state }) => state === 'attention').length ?? 0
+  return count > 0 && <span className="dot" data-state="attention" role="img" aria-label="needs you" />
 }
 
 /** How many pets are on hold. */
@@ -76,7 +90,7 @@ function Account({ onShowShortcuts }: { onShowShortcuts: () => void }) {
           <VisuallyHidden>Account of </VisuallyHidden>
           <span className="account-name">
             <span>{name}</span>
-            <small>{kind === 'personal' ? 'Signed in' : 'API key'}</small>
+            <small>{kind === 'person' ? 'Signed in' : 'API key'}</small>
           </span>
         </UnstyledButton>
       </Menu.Target>

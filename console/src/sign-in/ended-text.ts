@@ -2,7 +2,7 @@
 import type { Ended } from '../session/session.ts'
 
 export function endedText({ kind }: Ended): string {
-  return kind === 'personal'
+  return kind === 'person'
     ? 'Your session has expired, or an administrator has ended it. Sign in again to continue.'
     : 'Your key has expired or was revoked. Sign in again to continue.'
 }

@@ -22,9 +22,19 @@ export const TYPE_TEXTS: TypeText[] = [
   },
   { type: 'pet.deleted', label: 'Pet deleted', when: 'A pet that was added by mistake was deleted.' },
   { type: 'order.placed', label: 'Pet held', when: 'A pet is held for a customer.' },
+  {
+    type: 'order.updated',
+    label: 'Hold changed',
+    when: 'The note of a hold or sale, or the end of a hold, has changed.',
+  },
   { type: 'order.completed', label: 'Pet sold', when: 'A customer has bought the pet, with its price.' },
   { type: 'order.cancelled', label: 'Hold released', when: 'The customer does not want the pet any more.' },
   { type: 'order.expired', label: 'Hold ran out', when: 'The customer did not come in time.' },
+  {
+    type: 'order.entry_added',
+    label: 'Money moved',
+    when: 'A deposit, a sale, a correction, a refund or their undo is in the till.',
+  },
 ]
 
 export const ALL_TYPES: EventType[] = TYPE_TEXTS.map(({ type }) => type)

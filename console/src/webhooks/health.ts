@@ -19,6 +19,11 @@ export function healthOf({ enabled, disabledReason, failingSince, lastDeliveredA
   return lastDeliveredAt === undefined ? 'unused' : 'working'
 }
 
+/** Whether someone has to do something. A person has paused it on purpose. */
+export function isFailing(webhook: Webhook): boolean {
+  return ['failing', 'stopped'].includes(healthOf(webhook))
+}
+
 /** Such as "5 minutes ago". */
 export function lastSuccessText({ lastDeliveredAt }: Webhook, nowMs: number): string {
   return lastDeliveredAt === undefined ? 'No success yet' : agoText(lastDeliveredAt, nowMs)

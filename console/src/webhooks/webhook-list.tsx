@@ -7,7 +7,8 @@ import { useNow } from '../layout/use-now.ts'
 import { exactText } from '../layout/when-text.ts'
 import { clockText } from '../layout/hold-time.ts'
 import { typesText } from './event-types.ts'
-import { Tint, type Tone } from '../layout/tints.tsx'
+import { Tint } from '../layout/tints.tsx'
+import type { Tone } from '../layout/tones.ts'
 import { type Health, HEALTH_TEXTS, healthOf, lastSuccessText, nameOf } from './health.ts'
 
 const TONES: Record<Health, Tone> = {

@@ -26,7 +26,7 @@ interface Pet {
 }
 
 interface ApiKey {
-  id: number
+  actorId: number
   scopes: string[]
 }
 
@@ -43,7 +43,7 @@ async function findApiKey(text: string): Promise<ApiKey | undefined> {
   if (cached !== undefined && cached.untilMs > Date.now()) return cached.apiKey
   const { rows } = await pool.query<ApiKey>({
     name: 'find_api_key',
-    text: `select id, scopes from api_keys
+    text: `select actor_id as "actorId", scopes from api_keys
       where hash = decode($1, 'hex') and revoked_at is null and (expires_at is null or expires_at > now())`,
     values: [digest],
   })
@@ -125,7 +125,7 @@ app.post('/v1/pets', requireScope('pets:write'), readJson, async (request, respo
     name: 'create_pet',
     text: `insert into pets (name, category_id, status, created_by, request_id)
       values ($1, $2, $3, $4, $5) returning id`,
-    values: [name, categoryId, status, (response.locals.apiKey as ApiKey).id, randomUUID()],
+    values: [name, categoryId, status, (response.locals.apiKey as ApiKey).actorId, randomUUID()],
   })
   const { id } = rows[0] as { id: number }
   response.status(201).set({ location: `/v1/pets/${id}`, etag: '"1"', 'cache-control': 'no-store' })

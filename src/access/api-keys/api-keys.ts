@@ -1,5 +1,5 @@
-// Rules for API keys: create, list, rotate, revoke and verify.
-import { isServiceName } from '../../contract/actor.ts'
+// Rules for API keys: create, list, rename, rotate, revoke and verify.
+import { type ActorKind, isServiceName } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
 import { type Page, type PageRequest, toPage } from '../../contract/paging.ts'
@@ -7,19 +7,21 @@ import { batchTrace } from '../../db/batch-spans.ts'
 import { batched } from '../../db/batch.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
+import { insertProgram, upsertPerson } from './actor-queries.ts'
 import { type Environment, hashApiKey, isApiKeyText, makeApiKeyText } from './format.ts'
 import {
+  type ApiKeyToInsert,
   findApiKeysBefore,
   findApiKeysByIds,
   findCallersByHashes,
   insertApiKey,
-  insertPersonalApiKey,
   retireApiKey,
-  revokeOldestPersonalApiKeys,
+  revokeOldestApiKeys,
   setApiKeyRevoked,
+  setProgramName,
 } from './queries.ts'
 import { SERVICE_NAME_FAULT } from './rules.ts'
-import type { ApiKey, ApiKeyKind, NewApiKey, NewPersonalApiKey } from './schema.ts'
+import type { ApiKey, NewApiKey, NewPersonalApiKey } from './schema.ts'
 
 /** How long the result of a look-up is cached. A revocation takes effect within this time. */
 const BELIEVED_FOR_MS = 1_000
@@ -36,29 +38,48 @@ export interface IssuedApiKey extends ApiKey {
   text: string
 }
 
+/** Creates a program and its key. */
 export async function createApiKey(
-  db: Pick<Db, 'write'>,
+  db: Pick<Db, 'transaction'>,
   environment: Environment,
-  apiKey: NewApiKey & { ownerId?: bigint },
+  { name, ...apiKey }: NewApiKey,
 ): Promise<IssuedApiKey> {
-  if (isServiceName(apiKey.name)) {
-    const fault = { field: 'name', code: 'reserved', message: SERVICE_NAME_FAULT } as const
-    throw new AppError('invalid_body', { details: [fault] })
-  }
+  requireProgramName(name)
+  return db.transaction(async (tx) =>
+    issueApiKey(tx, environment, { ...apiKey, actorId: await insertProgram(tx, name) }),
+  )
+}
+
+function requireProgramName(name: string): void {
+  if (!isServiceName(name)) return
+  const fault = { field: 'name', code: 'reserved', message: SERVICE_NAME_FAULT } as const
+  throw new AppError('invalid_body', { details: [fault] })
+}
+
+async function issueApiKey(tx: Tx, environment: Environment, apiKey: ApiKeyToInsert): Promise<IssuedApiKey> {
   const text = makeApiKeyText(environment)
-  return { text, ...(await insertApiKey(db, hashApiKey(text), apiKey)) }
+  return { text, ...(await insertApiKey(tx, hashApiKey(text), apiKey)) }
 }
 
 /** Creates a key for a person who has signed in. Revokes the person's oldest keys beyond `keysMax` valid ones. */
 export async function createPersonalApiKey(
   tx: Tx,
   environment: Environment,
-  apiKey: NewPersonalApiKey,
+  { subject, name, scopes, expiresInSeconds }: NewPersonalApiKey,
   keysMax: number,
-): Promise<IssuedApiKey & { ownerId: bigint }> {
-  await revokeOldestPersonalApiKeys(tx, apiKey.subject, keysMax - 1)
-  const text = makeApiKeyText(environment)
-  return { text, ...(await insertPersonalApiKey(tx, hashApiKey(text), apiKey)) }
+): Promise<IssuedApiKey> {
+  const actorId = await upsertPerson(tx, subject, name)
+  await revokeOldestApiKeys(tx, actorId, keysMax - 1)
+  return issueApiKey(tx, environment, { actorId, scopes, rateLimit: undefined, expiresInSeconds })
+}
+
+/**
+ * Renames the program that a key belongs to. All its keys have the new name, and so have its earlier changes. A person has
+ * the name of the newest sign-in.
+ */
+export async function renameApiKey(db: Pick<Db, 'write'>, id: bigint, name: string): Promise<ApiKey> {
+  requireProgramName(name)
+  return orNotFound(await setProgramName(db, id, name))
 }
 
 export async function getApiKey(db: Db, id: bigint): Promise<ApiKey> {
@@ -69,7 +90,7 @@ export async function getApiKey(db: Db, id: bigint): Promise<ApiKey> {
 /** Lists keys, newest first, including expired and revoked keys of programs. */
 export async function listApiKeys(
   db: Db,
-  kind: ApiKeyKind | undefined,
+  kind: ActorKind | undefined,
   { after, limit }: PageRequest,
 ): Promise<Page<ApiKey>> {
   const found = await findApiKeysBefore(db, kind, after?.id, limit + 1)
@@ -77,7 +98,7 @@ export async function listApiKeys(
 }
 
 /**
- * Creates a key with the same name, scopes, rate limit, lifetime and owner. The old key stays valid during the overlap, unless
+ * Creates a key of the same actor, with the same scopes, rate limit and lifetime. The old key stays valid during the overlap, unless
  * it expires earlier. A personal key cannot be rotated: an administrator would get a key in the name of the person.
  */
 export async function rotateApiKey(
@@ -88,7 +109,7 @@ export async function rotateApiKey(
 ): Promise<IssuedApiKey> {
   return db.transaction(async (tx) => {
     const successor = orNotFound(await retireApiKey(tx, id, overlapSeconds))
-    return createApiKey(tx, environment, successor)
+    return issueApiKey(tx, environment, successor)
   })
 }
 

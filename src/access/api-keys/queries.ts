@@ -1,15 +1,17 @@
 // SQL statements on API keys and their usage. A statement contains the hash of a key, never the key itself.
+import type { ActorKind } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { roleWithScopes } from '../../contract/roles.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { INT64_MAX } from '../../values/int64.ts'
-import type { ApiKey, ApiKeyKind, DeprecatedCall, NewApiKey, NewPersonalApiKey } from './schema.ts'
+import type { ApiKey, DeprecatedCall, NewApiKey } from './schema.ts'
 
 interface ApiKeyRow {
   id: bigint
+  actor_id: bigint
   name: string
-  kind: ApiKeyKind
+  kind: ActorKind
   scopes: Scope[]
   rate_limit: number | null
   created_at: Date
@@ -18,39 +20,32 @@ interface ApiKeyRow {
   revoked_at: Date | null
 }
 
-const COLUMNS = 'id, name, kind, scopes, rate_limit, created_at, last_used_at, expires_at, revoked_at'
+const COLUMNS = `api_keys.id, actor_id, actors.name, actors.kind, scopes, rate_limit, api_keys.created_at, last_used_at,
+  expires_at, revoked_at`
+const FROM = 'api_keys join actors on actors.id = actor_id'
 
-/**
- * Lists hide personal keys that are expired or revoked. The first line is the condition of the index api_keys_listed,
- * which skips purged keys.
- */
-const LISTED = `(kind = 'program' or subject is not null)
-  and (kind = 'program' or (revoked_at is null and expires_at > now()))`
+const VALID = '(revoked_at is null and (expires_at is null or expires_at > now()))'
+/** Lists hide personal keys that are expired or revoked. */
+const LISTED = `(actors.kind = 'program' or ${VALID})`
 
 export async function findCallersByHashes(
   db: Reader,
   hashes: readonly Buffer[],
 ): Promise<Map<string, Caller>> {
   const rows = await db.read<
-    Pick<ApiKeyRow, 'id' | 'name' | 'scopes' | 'rate_limit'> & {
-      hash: string
-      ownerId: bigint
-    }
+    Pick<ApiKeyRow, 'id' | 'actor_id' | 'name' | 'scopes' | 'rate_limit'> & { hash: string }
   >({
     name: 'find_callers_by_hashes',
     bounded: 'by unique keys',
-    text: `select encode(hash, 'hex') as hash, id, name, scopes, rate_limit,
-        coalesce(owner_id, id) as "ownerId"
-      from api_keys
-      where hash = any($1::bytea[])
-        and revoked_at is null
-        and (expires_at is null or expires_at > now())`,
+    text: `select encode(hash, 'hex') as hash, api_keys.id, actor_id, name, scopes, rate_limit
+      from ${FROM}
+      where hash = any($1::bytea[]) and ${VALID}`,
     values: [hashes],
   })
   return new Map(
-    rows.map(({ hash, id, name, scopes, rate_limit, ownerId }) => [
+    rows.map(({ hash, id, actor_id: actorId, name, scopes, rate_limit }) => [
       hash,
-      { id, name, scopes, rateLimit: rate_limit ?? undefined, ownerId },
+      { id, actorId, name, scopes, rateLimit: rate_limit ?? undefined },
     ]),
   )
 }
@@ -60,82 +55,62 @@ export async function findValidApiKeyIds(db: Reader, ids: readonly bigint[]): Pr
   const rows = await db.read<{ id: bigint }>({
     name: 'find_valid_api_key_ids',
     bounded: 'by unique keys',
-    text: `select id from api_keys
-      where id = any($1::bigint[])
-        and revoked_at is null
-        and (expires_at is null or expires_at > now())`,
+    text: `select id from api_keys where id = any($1::bigint[]) and ${VALID}`,
     values: [ids],
   })
   return new Set(rows.map(({ id }) => id))
 }
 
-/** `ownerId` is that of the key that this one succeeds, if there is one. */
+/** A key for an actor that exists. */
+export type ApiKeyToInsert = Omit<NewApiKey, 'name'> & { actorId: bigint }
+
 export async function insertApiKey(
-  db: Writer,
+  tx: Tx,
   hash: Buffer,
-  { name, scopes, rateLimit, expiresInSeconds, ownerId }: NewApiKey & { ownerId?: bigint },
+  { actorId, scopes, rateLimit, expiresInSeconds }: ApiKeyToInsert,
 ): Promise<ApiKey> {
-  const [row] = await db.write<ApiKeyRow>({
+  const [row] = await tx.write<ApiKeyRow>({
     name: 'insert_api_key',
     bounded: 'by the given rows',
-    text: `insert into api_keys (hash, name, scopes, rate_limit, lifetime_seconds, owner_id, expires_at)
-      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $5))
-      returning ${COLUMNS}`,
-    values: [hash, name, scopes, rateLimit ?? null, expiresInSeconds ?? null, ownerId ?? null],
+    text: `with inserted as (
+        insert into api_keys (hash, actor_id, scopes, rate_limit, lifetime_seconds, expires_at)
+        values ($1, $2, $3, $4, $5, now() + make_interval(secs => $5))
+        returning *
+      )
+      select ${COLUMNS} from inserted as ${FROM}`,
+    values: [hash, actorId, scopes, rateLimit ?? null, expiresInSeconds ?? null],
   })
   return toApiKey(row as ApiKeyRow)
 }
 
-/** The owner is that of the person's newest key. That key is purged later than the responses stored for it. */
-export async function insertPersonalApiKey(
-  tx: Tx,
-  hash: Buffer,
-  { name, scopes, expiresInSeconds, subject }: NewPersonalApiKey,
-): Promise<ApiKey & { ownerId: bigint }> {
-  const [row] = await tx.write<ApiKeyRow & { ownerId: bigint }>({
-    name: 'insert_personal_api_key',
-    bounded: 'by the given rows',
-    text: `insert into api_keys (kind, hash, name, scopes, subject, expires_at, owner_id)
-      values ('personal', $1, $2, $3, $4, now() + make_interval(secs => $5),
-        (select coalesce(owner_id, id) from api_keys where subject = $4 order by id desc limit 1))
-      returning ${COLUMNS}, coalesce(owner_id, id) as "ownerId"`,
-    values: [hash, name, scopes, subject, expiresInSeconds],
-  })
-  const { ownerId, ...inserted } = row as ApiKeyRow & { ownerId: bigint }
-  return { ...toApiKey(inserted), ownerId }
-}
-
-/** Revokes the valid keys of a person, except the newest `kept` ones. */
-export async function revokeOldestPersonalApiKeys(tx: Tx, subject: string, kept: number): Promise<void> {
+/** Revokes the valid keys of an actor, except the newest `kept` ones. */
+export async function revokeOldestApiKeys(tx: Tx, actorId: bigint, kept: number): Promise<void> {
   await tx.write({
-    name: 'revoke_oldest_personal_api_keys',
+    name: 'revoke_oldest_api_keys',
     bounded: 'by a small table',
     text: `update api_keys set revoked_at = now()
       where id = any(array(
         select id from api_keys
-        where subject = $1 and revoked_at is null and expires_at > now()
+        where actor_id = $1 and ${VALID}
         order by id desc
         offset $2
       ))`,
-    values: [subject, kept],
+    values: [actorId, kept],
   })
 }
 
-/**
- * Purges up to `max` personal keys that ended more than `days` ago; returns how many. Removes the subject, which takes
- * the key out of all lists. The row stays, because history, orders and events show its name.
- */
+/** Deletes up to `max` personal keys that ended more than `days` ago; returns how many. */
 export async function purgePersonalApiKeys(db: Writer, days: number, max: number): Promise<number> {
   const rows = await db.write({
     name: 'purge_personal_api_keys',
     bounded: 'by a small table',
-    text: `update api_keys set subject = null
+    text: `delete from api_keys
       where id = any(array(
-        select id from api_keys
-        where subject is not null and least(expires_at, revoked_at) < now() - make_interval(days => $1)
-        order by id
+        select api_keys.id from ${FROM}
+        where actors.kind = 'person' and least(expires_at, revoked_at) < now() - make_interval(days => $1)
+        order by api_keys.id
         limit $2
-        for no key update skip locked
+        for update of api_keys skip locked
       ))
       returning 1`,
     values: [days, max],
@@ -149,7 +124,7 @@ export async function findAllApiKeys(db: Reader, withEnded: boolean): Promise<Ap
   const rows = await db.read<ApiKeyRow>({
     name: 'find_all_api_keys',
     bounded: 'by a small table',
-    text: `select ${COLUMNS} from api_keys where $1 or (${LISTED}) order by id`,
+    text: `select ${COLUMNS} from ${FROM} where $1 or ${LISTED} order by api_keys.id`,
     values: [withEnded],
   })
   return rows.map(toApiKey)
@@ -159,7 +134,7 @@ export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Prom
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_by_ids',
     bounded: 'by unique keys',
-    text: `select ${COLUMNS} from api_keys where id = any($1::bigint[])`,
+    text: `select ${COLUMNS} from ${FROM} where api_keys.id = any($1::bigint[])`,
     values: [ids],
   })
   return rows.map(toApiKey)
@@ -168,16 +143,16 @@ export async function findApiKeysByIds(db: Reader, ids: readonly bigint[]): Prom
 /** Returns keys with an id below `beforeId`, newest first; all kinds if `kind` is undefined. */
 export async function findApiKeysBefore(
   db: Reader,
-  kind: ApiKeyKind | undefined,
+  kind: ActorKind | undefined,
   beforeId: bigint | undefined,
   max: number,
 ): Promise<ApiKey[]> {
   const rows = await db.read<ApiKeyRow>({
     name: 'find_api_keys_before',
     bounded: 'by a small table',
-    text: `select ${COLUMNS} from api_keys
-      where id < $1 and ${LISTED} and ($2::text is null or kind = $2)
-      order by id desc
+    text: `select ${COLUMNS} from ${FROM}
+      where api_keys.id < $1 and ${LISTED} and ($2::text is null or actors.kind = $2)
+      order by api_keys.id desc
       limit $3`,
     values: [beforeId ?? INT64_MAX, kind ?? null, max],
   })
@@ -189,8 +164,29 @@ export async function setApiKeyRevoked(db: Writer, id: bigint): Promise<ApiKey |
   const [row] = await db.write<ApiKeyRow>({
     name: 'set_api_key_revoked',
     bounded: 'by unique keys',
-    text: `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${COLUMNS}`,
+    text: `update api_keys set revoked_at = coalesce(revoked_at, now())
+      from actors
+      where api_keys.id = $1 and actors.id = actor_id
+      returning ${COLUMNS}`,
     values: [id],
+  })
+  return row && toApiKey(row)
+}
+
+/** Renames the program that the key belongs to; returns the key. Undefined for an unknown id, and for the key of a person. */
+export async function setProgramName(
+  db: Writer,
+  apiKeyId: bigint,
+  name: string,
+): Promise<ApiKey | undefined> {
+  const [row] = await db.write<ApiKeyRow>({
+    name: 'set_program_name',
+    bounded: 'by unique keys',
+    text: `update actors set name = $2
+      from api_keys
+      where api_keys.id = $1 and actors.id = actor_id and actors.kind = 'program'
+      returning ${COLUMNS}`,
+    values: [apiKeyId, name],
   })
   return row && toApiKey(row)
 }
@@ -203,27 +199,24 @@ export async function retireApiKey(
   tx: Tx,
   id: bigint,
   overlapSeconds: number,
-): Promise<(NewApiKey & { ownerId: bigint }) | undefined> {
+): Promise<ApiKeyToInsert | undefined> {
   const [row] = await tx.write<
-    Pick<ApiKeyRow, 'name' | 'scopes' | 'rate_limit'> & {
-      lifetime_seconds: number | null
-      ownerId: bigint
-    }
+    Pick<ApiKeyRow, 'actor_id' | 'scopes' | 'rate_limit'> & { lifetime_seconds: number | null }
   >({
     name: 'retire_api_key',
     bounded: 'by unique keys',
     text: `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => $2))
-      where id = $1 and kind = 'program' and revoked_at is null and (expires_at is null or expires_at > now())
-      returning name, scopes, rate_limit, lifetime_seconds, coalesce(owner_id, id) as "ownerId"`,
+      from actors
+      where api_keys.id = $1 and ${VALID} and actors.id = actor_id and actors.kind = 'program'
+      returning actor_id, scopes, rate_limit, lifetime_seconds`,
     values: [id, overlapSeconds],
   })
   if (row === undefined) return undefined
   return {
-    name: row.name,
+    actorId: row.actor_id,
     scopes: row.scopes,
     rateLimit: row.rate_limit ?? undefined,
     expiresInSeconds: row.lifetime_seconds ?? undefined,
-    ownerId: row.ownerId,
   }
 }
 
@@ -253,6 +246,7 @@ export interface DeprecatedCalls {
   calls: number
 }
 
+/** Ignores calls with a key that no longer exists, for example after a failover that lost it. */
 export async function addDeprecatedCalls(tx: Tx, counted: readonly DeprecatedCalls[]): Promise<void> {
   await tx.write({
     name: 'add_deprecated_calls',
@@ -261,6 +255,7 @@ export async function addDeprecatedCalls(tx: Tx, counted: readonly DeprecatedCal
       select api_key_id, operation, day, calls
       from unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[])
         as input (api_key_id, operation, day, calls)
+      join api_keys on api_keys.id = api_key_id
       order by api_key_id, operation, day
       on conflict (api_key_id, operation, day)
       do update set calls = deprecated_calls.calls + excluded.calls`,
@@ -281,14 +276,14 @@ export async function listDeprecatedUse(db: Reader, max: number): Promise<Deprec
   return db.read<DeprecatedUse>({
     name: 'list_deprecated_use',
     bounded: 'by a small table',
-    text: `select api_keys.id as "apiKeyId", api_keys.name as "apiKeyName", operation,
+    text: `select api_keys.id as "apiKeyId", actors.name as actor, operation,
         sum(calls)::bigint as calls,
         coalesce(sum(calls) filter (where day > (now() at time zone 'utc')::date - 30), 0)::bigint
           as "callsLast30Days",
         min(day)::text as "firstDay", max(day)::text as "lastDay"
       from deprecated_calls
-      join api_keys on api_keys.id = deprecated_calls.api_key_id
-      group by api_keys.id, operation
+      join (${FROM}) on api_keys.id = deprecated_calls.api_key_id
+      group by api_keys.id, actors.id, operation
       order by "callsLast30Days" desc, calls desc, api_keys.id, operation
       limit $1`,
     values: [max],
@@ -298,9 +293,10 @@ export async function listDeprecatedUse(db: Reader, max: number): Promise<Deprec
 function toApiKey(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
+    actorId: row.actor_id,
     name: row.name,
     kind: row.kind,
-    role: row.kind === 'personal' ? roleWithScopes(row.scopes) : undefined,
+    role: row.kind === 'person' ? roleWithScopes(row.scopes) : undefined,
     scopes: row.scopes,
     rateLimit: row.rate_limit ?? undefined,
     createdAt: row.created_at,

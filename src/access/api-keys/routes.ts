@@ -14,6 +14,7 @@ import {
   getApiKey,
   type IssuedApiKey,
   listApiKeys,
+  renameApiKey,
   revokeApiKey,
   rotateApiKey,
 } from './api-keys.ts'
@@ -23,8 +24,10 @@ import { OVERLAP_SECONDS_DEFAULT } from './rules.ts'
 import {
   API_KEY_SCHEMAS,
   type ApiKey,
+  ApiKeyChangesRef,
   ApiKeyParams,
   ApiKeyRequestRef,
+  ApiKeySchema,
   ApiKeysSchema,
   DeprecatedCallsSchema,
   IssuedApiKeySchema,
@@ -42,6 +45,7 @@ interface ApiKeyServices {
 
 const EXAMPLE = {
   id: 3,
+  actorId: 2,
   name: 'web-shop',
   kind: 'program',
   scopes: ['pets:read', 'orders:write'],
@@ -50,7 +54,7 @@ const EXAMPLE = {
 }
 const DEPRECATED_CALLS_EXAMPLE = {
   apiKeyId: 3,
-  apiKeyName: 'web-shop',
+  actor: 'web-shop',
   operation: 'getPet',
   calls: 5120,
   callsLast30Days: 310,
@@ -90,15 +94,12 @@ function getOwnApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
             kind: 'program',
             scopes: ['pets:read'],
             expiresAt: EXAMPLE.expiresAt,
-            ownerId: EXAMPLE.id,
+            actorId: EXAMPLE.actorId,
           },
         }),
       },
     },
-    handler: async (request) => {
-      const { id, ownerId } = request.caller as Caller
-      return { ...(await getApiKey(db, id)), ownerId }
-    },
+    handler: (request) => getApiKey(db, (request.caller as Caller).id),
   })
 }
 
@@ -159,7 +160,7 @@ function listApiKeysRoute(app: V1, { db, publicUrl }: ApiKeyServices): void {
       operationId: 'listApiKeys',
       summary: 'List API keys',
       description:
-        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid: with `kind=personal`, the list shows who is signed in. To end the session of a person, revoke the key. To read all pages, follow the link `rel="next"` until it is absent.',
+        'Returns API keys, newest first, including expired and revoked keys. Personal keys are listed only while they are valid: with `kind=person`, the list shows who is signed in. To end the session of a person, revoke the key. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['api-keys'],
       querystring: Type.Object({
         limit: LimitParameter(LIST_LIMIT_DEFAULT),
@@ -209,6 +210,30 @@ function createApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   })
 }
 
+function updateApiKeyRoute(app: V1, { db }: ApiKeyServices): void {
+  app.route({
+    method: 'PATCH',
+    url: '/api-keys/:apiKeyId',
+    config: {
+      scope: 'admin',
+      retry: { rule: 'safe', effect: 'A retry sets the same name again.' },
+    },
+    schema: {
+      operationId: 'updateApiKey',
+      summary: 'Rename the program of an API key',
+      description:
+        'Renames the program that the key belongs to: its other keys, history, orders and events show the new name, too. The key can be expired or revoked. A person has the name of the newest sign-in, so the key of a person is rejected with 404.',
+      tags: ['api-keys'],
+      params: ApiKeyParams,
+      body: ApiKeyChangesRef,
+      response: {
+        200: response(ApiKeySchema, { description: 'The API key with the new name.', example: EXAMPLE }),
+      },
+    },
+    handler: (request) => renameApiKey(db, request.params.apiKeyId, request.body.name),
+  })
+}
+
 function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
   app.route({
     method: 'POST',
@@ -218,7 +243,7 @@ function rotateApiKeyRoute(app: V1, { db, environment }: ApiKeyServices): void {
       operationId: 'rotateApiKey',
       summary: 'Rotate an API key',
       description:
-        'Creates a key with the same name, scopes, rate limit and lifetime. The old key stays valid for at most `overlapSeconds`.',
+        'Creates a key of the same program, with the same scopes, rate limit and lifetime. The old key stays valid for at most `overlapSeconds`.',
       tags: ['api-keys'],
       params: ApiKeyParams,
       body: RotationRef,
@@ -269,6 +294,7 @@ export const API_KEYS = {
     listApiKeysRoute,
     listDeprecatedCallsRoute,
     createApiKeyRoute,
+    updateApiKeyRoute,
     rotateApiKeyRoute,
     revokeApiKeyRoute,
   ],

@@ -1,16 +1,12 @@
 // Types and JSON schemas of API keys.
 import { Type } from 'typebox'
-import { SERVICE_NAME } from '../../contract/actor.ts'
+import { ACTOR_KINDS, type ActorKind, SERVICE_NAME } from '../../contract/actor.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { type Role, ROLE_SCOPES } from '../../contract/roles.ts'
 import { type Scope, SCOPES } from '../../contract/scopes.ts'
 import { LIFETIME_SECONDS_MAX, NAME_LENGTH_MAX, OVERLAP_SECONDS_DEFAULT, RATE_LIMIT_MAX } from './rules.ts'
-
-/** `program`: an operator created the key. `personal`: a person signed in with an identity provider. */
-export const API_KEY_KINDS = ['program', 'personal'] as const
-export type ApiKeyKind = (typeof API_KEY_KINDS)[number]
 
 export interface NewApiKey {
   name: string
@@ -44,14 +40,19 @@ const name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_MAX,
   pattern: '\\S',
-  description: `Name of the client that uses the key. A new key cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
+  description: `Present name of the program or person that the key belongs to. A program cannot be named \`${SERVICE_NAME}\`, which stands for the service itself.`,
+})
+const actorId = Type.Unsafe<bigint>({
+  ...Int64,
+  description:
+    'Id of the program or person that the key belongs to. All keys of a person have the same actor, and so have a key and its successors by rotation: they share their `Idempotency-Key`s.',
 })
 /** Open, like the scopes. */
-const kind = Type.Unsafe<ApiKeyKind>({
+const kind = Type.Unsafe<ActorKind>({
   type: 'string',
-  examples: API_KEY_KINDS,
+  examples: ACTOR_KINDS,
   description:
-    '`program` if an operator created the key, `personal` if a person signed in. New kinds can be added.',
+    'What the key belongs to: `program` if an operator created the key, `person` if a person signed in. New kinds can be added.',
 })
 /** Open, like the scopes. */
 const role = Type.Optional(
@@ -79,17 +80,14 @@ export const OwnApiKeySchema = Type.Object(
     kind,
     scopes: grantedScopes,
     expiresAt: time('When the key expires. Absent if it does not expire.'),
-    ownerId: Type.Unsafe<bigint>({
-      ...Int64,
-      description:
-        'Stands for the owner of the key. All keys of a person have the same owner, and so have a key and its successors by rotation: they share their `Idempotency-Key`s.',
-    }),
+    actorId,
   },
   { $id: 'OwnApiKey', description: 'The API key in the request.' },
 )
 
 const properties = {
   id: Int64,
+  actorId,
   name,
   kind,
   role,
@@ -100,7 +98,7 @@ const properties = {
   expiresAt: time('When the key expires. Absent if it does not expire.'),
   revokedAt: time('When the key was revoked. Absent if it is not revoked.'),
 }
-const ApiKeySchema = Type.Object(properties, {
+export const ApiKeySchema = Type.Object(properties, {
   $id: 'ApiKey',
   description: 'An API key, without the key itself.',
 })
@@ -121,7 +119,7 @@ const count = (description: string) => Type.Unsafe<bigint>({ type: 'integer', mi
 const DeprecatedCallSchema = Type.Object(
   {
     apiKeyId: Type.Unsafe<bigint>({ ...Int64, description: 'Id of the API key.' }),
-    apiKeyName: Type.String({ description: 'Name of the API key.' }),
+    actor: Type.String({ description: 'Present name of the program or person that the key belongs to.' }),
     operation: Type.String({ description: 'The deprecated operation, such as `getPet`.' }),
     calls: count('Number of calls since the operation is deprecated.'),
     callsLast30Days: count('Number of calls in the last 30 days.'),
@@ -168,6 +166,12 @@ const ApiKeyRequestSchema = Type.Object(
 )
 export const ApiKeyRequestRef = refTo(ApiKeyRequestSchema)
 
+const ApiKeyChangesSchema = Type.Object(
+  { name },
+  { $id: 'ApiKeyChanges', additionalProperties: false, examples: [{ name: 'web-shop' }] },
+)
+export const ApiKeyChangesRef = refTo(ApiKeyChangesSchema)
+
 const RotationSchema = Type.Object(
   {
     overlapSeconds: Type.Optional(
@@ -184,9 +188,9 @@ const RotationSchema = Type.Object(
 export const RotationRef = refTo(RotationSchema)
 
 export const KindParameter = Type.Optional(
-  Type.Unsafe<ApiKeyKind>({
+  Type.Unsafe<ActorKind>({
     type: 'string',
-    enum: API_KEY_KINDS,
+    enum: ACTOR_KINDS,
     description: 'Return only keys of this kind.',
   }),
 )
@@ -199,6 +203,7 @@ export const API_KEY_SCHEMAS = [
   DeprecatedCallSchema,
   DeprecatedCallsSchema,
   ApiKeyRequestSchema,
+  ApiKeyChangesSchema,
   RotationSchema,
 ]
 

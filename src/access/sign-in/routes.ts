@@ -151,15 +151,18 @@ function keyRoute(app: FastifyInstance, { db, publicUrl, environment, metrics }:
       if (secret === undefined) throw new AppError('sign_in_expired')
       const { issued, role, returnTo } = await issuePersonalApiKey(db, environment, secret)
       metrics.countSignIn('signed_in')
-      // Names neither the person nor the key. The list of API keys shows the name of the id.
-      request.log.info({ requestId: request.id, apiKeyId: issued.id, role }, 'signed in')
-      const { id, ownerId, text: key, name, scopes, expiresAt } = issued
+      // Names neither the person nor the key. The list of API keys shows the name of the actor.
+      request.log.info(
+        { requestId: request.id, apiKeyId: issued.id, actorId: issued.actorId, role },
+        'signed in',
+      )
+      const { id, actorId, text: key, name, scopes, expiresAt } = issued
       return (
         reply
           .header('set-cookie', cookie.set('', 0))
           .code(201)
           // A personal key always expires.
-          .send({ id, ownerId, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
+          .send({ id, actorId, key, name, role, scopes, expiresAt: expiresAt as Date, returnTo })
       )
     },
   )

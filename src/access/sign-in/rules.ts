@@ -1,4 +1,4 @@
-// Rules for signing in: lifetimes and limits, where a page can continue, and how a person's key is named.
+// Rules for signing in: lifetimes and limits, where a page can continue, and how a person is named.
 import { isServiceName } from '../../contract/actor.ts'
 import { NAME_LENGTH_MAX } from '../api-keys/rules.ts'
 
@@ -10,7 +10,7 @@ export const HAND_OVER_SECONDS = 60
 export const KEY_SECONDS = 12 * 3_600
 /** Max valid keys of one person, for example one in each browser. Another sign-in revokes the oldest key. */
 export const KEYS_PER_PERSON_MAX = 10
-/** Time from the end of a personal key until its purge. */
+/** Time from the end of a personal key until its deletion. */
 export const PURGED_AFTER_DAYS = 30
 
 const RETURN_TO_LENGTH_MAX = 1_000
@@ -63,7 +63,7 @@ export function isSubject(subject: string): boolean {
 }
 
 /**
- * Returns the name of a person's key: the first of the texts that is left after invisible characters are removed. People
+ * Returns the name of a person: the first of the texts that is left after invisible characters are removed. People
  * can choose their name at some providers, so it must not look like the name of the service or change the text around it.
  */
 export function personName(candidates: readonly unknown[]): string {

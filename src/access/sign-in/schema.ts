@@ -9,7 +9,7 @@ export const ProviderSchema = Type.Object({
 /** The key itself is in this response only. */
 export const PersonalApiKeySchema = Type.Object({
   id: Int64,
-  ownerId: Int64,
+  actorId: Int64,
   key: Type.String(),
   name: Type.String(),
   role: Type.String(),

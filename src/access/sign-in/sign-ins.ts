@@ -68,7 +68,7 @@ export async function issuePersonalApiKey(
   db: Db,
   environment: Environment,
   secret: string,
-): Promise<{ issued: IssuedApiKey & { ownerId: bigint }; role: Role; returnTo: string }> {
+): Promise<{ issued: IssuedApiKey; role: Role; returnTo: string }> {
   return db.transaction(async (tx) => {
     const person = await takeFinishedSignIn(tx, digest(secret))
     if (person === undefined) throw new AppError('sign_in_expired')

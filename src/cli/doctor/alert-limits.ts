@@ -1,5 +1,5 @@
 // The alerts of src/telemetry/alerts.ts in `petstore doctor`: their limits, the checks that report their conditions, and what to do.
-import { type AlertName, alertOf } from '../../telemetry/alerts.ts'
+import { type AlertName, alertOf, isBeyond } from '../../telemetry/alerts.ts'
 import type { Finding } from './finding.ts'
 
 /** The check that reports the condition of each alert; `processes` needs `--url`. One look cannot see restarts. */
@@ -30,12 +30,6 @@ type StoreAlert =
   | 'PetstoreApiKeyExpires'
   | 'PetstoreCertificateExpires'
   | 'PetstoreRemovalNear'
-
-/** An alert without a limit has values only while its condition is true. */
-export function isBeyond(alert: AlertName, value: number): boolean {
-  const { limit, isLowBad } = alertOf(alert)
-  return limit === undefined || (isLowBad ? value < limit : value > limit)
-}
 
 /** What to do first, and the entry of the runbook. */
 export function runbookStep(alert: AlertName, step?: string): string {

@@ -8,6 +8,7 @@ import {
   CPU_MAX,
   EVENT_LOOP_LAG_MAX_SECONDS,
   FREQUENT_TASKS,
+  isBeyond,
   READING_TASKS,
   SLOW_SECONDS,
 } from '../../telemetry/alerts.ts'
@@ -16,7 +17,7 @@ import { ratesOf } from '../../telemetry/scraping/rates.ts'
 import { scrape, ScrapeFailure } from '../../telemetry/scraping/scrape.ts'
 import { count, countOf } from '../../values/count-text.ts'
 import { visible } from '../terminal/terminal.ts'
-import { type CHECKS_OF_ALERTS, isBeyond, runbookStep } from './alert-limits.ts'
+import { type CHECKS_OF_ALERTS, runbookStep } from './alert-limits.ts'
 import { ageOf, type Finding } from './finding.ts'
 
 /** Rates are those of this time. */

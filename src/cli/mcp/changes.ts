@@ -15,11 +15,12 @@ const EVENTS_READ = 1_000
 /** What a change can be, and the events that show it. */
 const KINDS = {
   added: ['pet.created'],
-  changed: ['pet.updated', 'pet.profile_updated'],
+  changed: ['pet.updated', 'pet.profile_updated', 'order.updated'],
   deleted: ['pet.deleted'],
   held: ['order.placed'],
   sold: ['order.completed'],
   released: ['order.cancelled', 'order.expired'],
+  money: ['order.entry_added'],
 } as const
 type Kind = keyof typeof KINDS
 
@@ -27,7 +28,7 @@ export const recentChanges = defineTool({
   name: 'recent_changes',
   title: 'Show recent changes',
   description:
-    'Lists the last changes to all pets, newest first: added, changed, deleted, held, sold, released. Use it to find out what happened today or who did something. For one pet, use show_pet.',
+    'Lists the last changes to all pets, newest first: added, changed, deleted, held, sold, released, and money corrected or given back. Use it to find out what happened today or who did something. For one pet, use show_pet.',
   scopes: ['events:read'],
   effect: 'reads',
   input: inputOf({
@@ -100,6 +101,9 @@ async function newestEvents({ store, call }: ToolContext): Promise<StoreEvent[]>
   }
 }
 
+/** The entries of a hold and of a sale are part of these changes. */
+const isOfOrder = ({ entry }: StoreEvent) => entry?.kind === 'deposit' || entry?.kind === 'sale'
+
 /** An order and the new status of its pet are two events of one request, but one change. */
 function changesOf(events: readonly StoreEvent[]) {
   const requestOf = ({ requestId, petId }: StoreEvent) => `${requestId} ${petId}`
@@ -110,6 +114,7 @@ function changesOf(events: readonly StoreEvent[]) {
     events.filter(({ order, requestId }) => order !== undefined && requestId !== undefined).map(requestOf),
   )
   return events
+    .filter((event) => !isOfOrder(event))
     .filter((event) => event.order !== undefined || !ofOrders.has(requestOf(event)))
     .map((event) => toChange(event, event.pet ?? pets.get(requestOf(event))))
 }

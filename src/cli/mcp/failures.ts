@@ -20,6 +20,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   order_closed: 'Do not try again. show_pet says how the order ended.',
   currency_mismatch:
     'Nothing was changed. The pet or the order has a price in another currency. Ask the person for the price in the currency of the store, and pass it as currency.',
+  order_not_sold: 'Do not try again. show_pet says how the order ended, and whether the pet came back.',
   unknown_category: 'Nothing was changed. list_categories has the ids of the categories.',
   invalid_cursor: 'Call the tool again without cursor.',
   invalid_body: 'Nothing was changed. Correct these arguments.',

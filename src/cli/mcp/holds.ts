@@ -1,7 +1,7 @@
 // The tools that hold, sell and release pets. An order holds a pet until it is sold, released, or the hold ends.
 import { Type } from 'typebox'
 import type { Order, Pet, Petstore } from '../../../client/src/petstore.ts'
-import { LIST_ORDERS, NEW_ORDER } from '../../../client/src/rules.ts'
+import { LIST_ORDERS, NEW_ORDER, ORDER_COMPLETION } from '../../../client/src/rules.ts'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { ToolFailure } from './failures.ts'
 import { required } from './pets.ts'
@@ -20,6 +20,8 @@ import { defineTool, type ToolContext } from './tool.ts'
 
 const SEARCHED_PAGE_SIZE = LIST_ORDERS.limit.maximum
 const SEARCHED_PAGES_MAX = 10
+
+type PaymentMethod = (typeof ORDER_COMPLETION.method.enum)[number]
 
 const HoldResult = Type.Object({ hold: HoldShape })
 
@@ -95,10 +97,23 @@ const sellPet = defineTool({
     'Sells a pet to the customer for whom it is on hold. Call it only when the person says that the customer buys the pet. For a pet that is available, call hold_pet first. May be repeated: a pet is never sold twice by the same order, and the price of the first call stays.',
   scopes: ['orders:read', 'orders:write'],
   effect: 'replaces',
-  input: inputOf({ ...BOTH_IDS, ...PRICE_INPUTS }),
+  input: inputOf({
+    ...BOTH_IDS,
+    ...PRICE_INPUTS,
+    method: Type.Optional(
+      Type.Unsafe<PaymentMethod>({
+        type: 'string',
+        enum: ORDER_COMPLETION.method.enum,
+        description:
+          'How the customer pays. Ask if the person does not say it: without it, the expected cash is unknown.',
+      }),
+    ),
+  }),
   output: HoldResult,
-  run: ({ price, currency, ...ids }, context) =>
-    endHold(ids, context, ({ orders }) => orders.complete(ids.orderId, { ...context.call, price, currency })),
+  run: ({ price, currency, method, ...ids }, context) => {
+    const options = { ...context.call, price, currency, method }
+    return endHold(ids, context, ({ orders }) => orders.complete(ids.orderId, options))
+  },
 })
 
 const releasePet = defineTool({

@@ -11,7 +11,7 @@ const storeOverview = defineTool({
   name: 'store_overview',
   title: 'Show counts and figures',
   description:
-    'Shows how many pets are available, on hold and sold now, and how many were added and sold on each of the last days, with the sales totals (if the key of this server can read orders). Use it for questions about the whole store, such as a report of the day. Also tells the time.',
+    'Shows how many pets are available, on hold and sold now, and how many were added and sold on each of the last days, with the net sales (if the key of this server can read orders). Use it for questions about the whole store, such as a report of the day. show_till has more about the money. Also tells the time.',
   scopes: ['pets:read'],
   effect: 'reads',
   input: inputOf({
@@ -29,16 +29,32 @@ const storeOverview = defineTool({
 })
 
 /** Counts and figures, also for the resource and the morning report. */
-export async function readOverview({ store, call }: ToolContext, days = DAYS) {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+export async function readOverview({ store, scopes, call }: ToolContext, days = DAYS) {
+  const till = scopes.has('orders:read') ? await store.till.totals({}, call) : undefined
+  const timeZone = till?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   const [pets, figures] = await Promise.all([store.inventory(call), store.figures({ days, timeZone }, call)])
   const { countedSince } = figures
+  const salesOf = till && (await readSales(figures.days, { store, call }))
   return {
     now: localInstant(new Date()),
+    timeZone,
     pets,
-    days: figures.days,
+    days: figures.days.map(({ day, added, sold }) => ({ day, added, sold, sales: salesOf?.(day) })),
     countedSince: countedSince === undefined ? undefined : localInstant(countedSince),
   }
+}
+
+/** From the ledger: the prices of the orders that were completed on a day do not have corrections and refunds. */
+async function readSales(
+  days: readonly { day: string }[],
+  { store, call }: Pick<ToolContext, 'store' | 'call'>,
+) {
+  const [from, to] = [days.at(0)?.day, days.at(-1)?.day]
+  const { groups = [] } = await store.till.totals({ from, to, by: 'day' }, call)
+  return (wanted: string) =>
+    groups
+      .filter(({ day }) => day === wanted)
+      .map(({ currency, pets, sales, paid }) => ({ currency, pets, sales, paid }))
 }
 
 const listCategories = defineTool({

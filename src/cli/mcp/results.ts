@@ -64,20 +64,23 @@ export function toHold({ id: orderId, expiresAt, ...order }: Order, pet?: Pet) {
     status: order.status,
     note: order.note,
     price: order.price,
+    netPrice: order.netPrice,
+    deposit: order.deposit,
     currency: order.currency,
     placedBy: order.placedBy,
     createdAt: localInstant(order.createdAt),
     heldUntil: localInstant(expiresAt),
     closedAt: optionalInstant(order.closedAt),
+    broughtBackAt: optionalInstant(order.broughtBackAt),
   }
 }
 
-export function toHistory({ at, event, apiKeyName: by, from, to, reason }: HistoryEntry) {
+export function toHistory({ at, event, actor: by, from, to, reason }: HistoryEntry) {
   return { at: localInstant(at), event, by, from, to, reason }
 }
 
 export function toChange(
-  { occurredAt, type, petId, changed, order, profile, apiKeyName: by }: StoreEvent,
+  { occurredAt, type, petId, changed, order, profile, entry, actor: by }: StoreEvent,
   pet?: Pet,
 ) {
   const { price, currency } = order ?? profile ?? {}
@@ -92,6 +95,7 @@ export function toChange(
     note: order?.note,
     price,
     currency,
+    money: entry && { kind: entry.kind, paid: entry.paid, reason: entry.reason },
     by,
   }
 }

@@ -116,11 +116,20 @@ export const HoldShape = Type.Object({
     description: 'open (the pet is on hold), completed (sold), cancelled (released) or expired.',
   }),
   note: Type.Optional(personText('Note for the staff, such as the customer.')),
-  ...priceFields('Price of the hold or the sale.'),
-  placedBy: Type.String({ description: 'Name of the API key that placed the order.' }),
+  ...priceFields('The agreed price of the hold or the sale.'),
+  netPrice: Type.Optional(
+    Type.String({
+      description: 'What the sale has brought, after corrections and refunds. Absent while open.',
+    }),
+  ),
+  deposit: Type.Optional(
+    Type.String({ description: 'The deposit that the customer has paid and that is held.' }),
+  ),
+  placedBy: Type.String({ description: 'Present name of the program or person that placed the order.' }),
   createdAt: time('When the hold began.'),
   heldUntil: time('When the hold ends by itself.'),
   closedAt: Type.Optional(time('When the pet was sold or released. Absent while the hold is open.')),
+  broughtBackAt: Type.Optional(time('When a sold pet came back, or its sale was undone.')),
 })
 
 const changedFields = (when: string) =>
@@ -129,7 +138,7 @@ const changedFields = (when: string) =>
 export const HistoryShape = Type.Object({
   at: time('When it happened.'),
   event: Type.String({ description: 'What happened, such as created, updated or order_placed.' }),
-  by: Type.String({ description: 'Name of the API key that made the change.' }),
+  by: Type.String({ description: 'Present name of the program or person that made the change.' }),
   from: changedFields('before'),
   to: changedFields('after'),
   reason: Type.Optional(personText('Reason for the change.')),
@@ -139,7 +148,7 @@ export const ChangeShape = Type.Object({
   at: time('When it happened.'),
   type: Type.String({
     description:
-      'pet.created, pet.updated, pet.profile_updated (price or facts; the history of show_pet says which), pet.deleted, order.placed (held), order.completed (sold), order.cancelled (released) or order.expired.',
+      'pet.created, pet.updated, pet.profile_updated (price or facts; the history of show_pet says which), pet.deleted, order.placed (held), order.updated (note, or end of the hold), order.completed (sold), order.cancelled (released), order.expired or order.entry_added (money of an order changed after the sale; money says how).',
   }),
   petId: id('The number of the pet.'),
   name: Type.Optional(personText('Name of the pet after the change.')),
@@ -148,7 +157,21 @@ export const ChangeShape = Type.Object({
   orderId: Type.Optional(id('The number of the order.')),
   note: Type.Optional(personText('Note of the order.')),
   ...priceFields('Price of the order, or of the pet after pet.profile_updated.'),
-  by: Type.Optional(Type.String({ description: 'Name of the API key that made the change.' })),
+  money: Type.Optional(
+    Type.Object(
+      {
+        kind: Type.String({
+          description: 'correction, refund, forfeit (a deposit is kept) or void (undone).',
+        }),
+        paid: Type.String({ description: 'Money that was taken; negative if it was given back.' }),
+        reason: Type.Optional(Type.String()),
+      },
+      { description: 'Only with order.entry_added.' },
+    ),
+  ),
+  by: Type.Optional(
+    Type.String({ description: 'Present name of the program or person that made the change.' }),
+  ),
 })
 
 const count = (description: string) => Type.Integer({ description })
@@ -159,8 +182,71 @@ export const CountsShape = Type.Object({
   sold: count('Sold pets.'),
 })
 
+const amount = (description: string) => Type.String({ description })
+const amounts = (description: string) =>
+  Type.Array(Type.Object({ currency: Type.String(), amount: Type.String() }), { description })
+
+const SUMS = {
+  currency: Type.String(),
+  pets: Type.Integer({ description: 'Net pets sold: negative if pets came back.' }),
+  sales: amount('Net sales, without deposits that are held.'),
+  paid: amount('Money that was taken, minus money that was given back.'),
+}
+
+/** With the field of the group. */
+export const SumsShape = Type.Object({
+  day: Type.Optional(Type.String()),
+  seller: Type.Optional(Type.String({ description: 'Absent if the seller is not known.' })),
+  categoryId: Type.Optional(Type.String()),
+  method: Type.Optional(Type.String({ description: 'Absent if no one said how the money was paid.' })),
+  kind: Type.Optional(Type.String()),
+  ...SUMS,
+})
+
+export const TillShape = Type.Object({
+  timeZone: Type.String({ description: 'Of the shop: days are in it.' }),
+  today: Type.String({ description: 'The day of the shop now.' }),
+  from: Type.String({ description: 'The first day.' }),
+  to: Type.String({ description: 'The last day.' }),
+  closedThrough: Type.Optional(
+    Type.String({ description: 'The last day that was closed, with counted cash.' }),
+  ),
+  totals: Type.Array(Type.Object(SUMS), {
+    description: 'The exact sums of each currency. Empty without entries.',
+  }),
+  deposits: amounts('Deposits that are held at the end of the last day.'),
+  cash: amounts('Cash put in minus cash taken out. In no other sum.'),
+  drawer: Type.Optional(
+    Type.Object(
+      { currency: Type.String(), expected: amount('The cash that should be in the drawer.') },
+      { description: 'At the end of the last day. Absent if it is closed.' },
+    ),
+  ),
+})
+
+export const EntryShape = Type.Object({
+  entryId: id('The number of the entry. Not the number of the order.'),
+  kind: Type.String({
+    description:
+      'deposit, sale, correction (another price), refund, forfeit (a deposit is kept), void (undoes voidedEntryId) or cash.',
+  }),
+  day: Type.String({ description: 'The day of the shop for which it counts.' }),
+  at: time('When it was written.'),
+  orderId: Type.Optional(id('The number of the order.')),
+  petId: Type.Optional(id('The number of the pet.')),
+  ...SUMS,
+  method: Type.Optional(Type.String({ description: 'cash, card, transfer or other.' })),
+  categoryId: Type.Optional(Type.String()),
+  seller: Type.Optional(Type.String({ description: 'Whose sale it is.' })),
+  by: Type.Optional(Type.String({ description: 'Who wrote the entry.' })),
+  reason: Type.Optional(Type.String({ description: 'wrong_price, changed_mind, ill, discount or other.' })),
+  note: Type.Optional(personText('What cash was put in or taken out for.')),
+  voidedEntryId: Type.Optional(id('The entry that this one undoes.')),
+})
+
 export const OverviewShape = Type.Object({
-  now: time('The time of this result. Days and times are in this time zone.'),
+  now: time('The time of this result.'),
+  timeZone: Type.String({ description: 'Days are in this time zone.' }),
   pets: CountsShape,
   days: Type.Array(
     Type.Object({
@@ -168,16 +254,10 @@ export const OverviewShape = Type.Object({
       added: count('Pets that were added on this day.'),
       sold: count('Pets that were sold on this day, with or without an order.'),
       sales: Type.Optional(
-        Type.Object(
-          {
-            orders: count('Pets that were sold with an order, by sell_pet for example.'),
-            withoutPrice: count('How many of these orders have no price.'),
-            totals: Type.Array(Type.Object({ currency: Type.String(), amount: Type.String() }), {
-              description: 'The exact sum of the prices in each currency.',
-            }),
-          },
-          { description: 'Absent if the key of this server cannot read orders.' },
-        ),
+        Type.Array(Type.Object(SUMS), {
+          description:
+            'The exact sums of this day in each currency, after corrections and refunds. Absent if the key of this server cannot read orders.',
+        }),
       ),
     }),
     { description: 'Oldest first. The last one is today.' },

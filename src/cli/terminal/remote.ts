@@ -31,6 +31,9 @@ const ADVICE: Readonly<Record<string, string>> = {
     'To continue with new events, use --after latest. To read all pets again, run: petstore export',
   webhook_not_found: 'List all webhooks with: petstore webhooks list',
   webhook_disabled: 'Fix the receiver, then run: petstore webhooks enable <id>',
+  entry_not_found: 'List the entries of an order with: petstore till entries --order <id>',
+  entry_final: 'Correct or refund the sale instead: petstore till --help',
+  order_not_sold: 'The entries of the order say what happened: petstore till entries --order <id>',
   delivery_not_found: 'List the deliveries of a webhook with: petstore webhooks deliveries <id>',
   too_many_webhooks: 'Delete a webhook that you do not need with: petstore webhooks delete <id>',
 }
@@ -98,7 +101,7 @@ ${examples.map((example) => `  ${example}`).join('\n')}`,
     )
 }
 
-export function addIdempotencyKey(command: Command, created: 'pet' | 'order'): void {
+export function addIdempotencyKey(command: Command, created: 'pet' | 'order' | 'entry'): void {
   command.option(
     '--idempotency-key <text>',
     `key of ${lengthText(IDEMPOTENCY_KEY)} that makes a retry safe: for 24 hours, a command with the same key does not create a second ${created}`,

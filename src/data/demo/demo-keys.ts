@@ -1,6 +1,7 @@
-// The API keys of the demo shop: those of people who have signed in, and of three programs. Nobody has the text of these keys.
+// The actors of the demo shop and their API keys: people who have signed in, and three programs. Nobody has the text of these keys.
 import { randomBytes } from 'node:crypto'
-import { addDeprecatedCalls, insertApiKey, insertPersonalApiKey } from '../../access/api-keys/queries.ts'
+import { insertProgram, upsertPerson } from '../../access/api-keys/actor-queries.ts'
+import { addDeprecatedCalls, insertApiKey } from '../../access/api-keys/queries.ts'
 import { KEY_SECONDS } from '../../access/sign-in/rules.ts'
 import { type Role, ROLE_SCOPES } from '../../contract/roles.ts'
 import type { Scope } from '../../contract/scopes.ts'
@@ -46,30 +47,32 @@ const PROGRAMS: Program[] = [
 const DEPRECATED_CALLER = 'web-shop'
 const DEPRECATED_DAYS = 40
 
-/** Adds the keys; returns their ids. */
+/** Adds the actors and their keys; returns the ids of the actors. */
 export async function addDemoKeys(tx: Tx, now: Date): Promise<Map<string, bigint>> {
   const ago = (ms: number) => new Date(now.getTime() - ms)
-  const ids = new Map<string, bigint>()
+  const actorIds = new Map<string, bigint>()
   for (const { subject, name, role, signedInMinutesAgo } of PEOPLE) {
-    const apiKey = { subject, name, scopes: ROLE_SCOPES[role], expiresInSeconds: KEY_SECONDS }
-    const { id } = await insertPersonalApiKey(tx, randomBytes(HASH_BYTES), apiKey)
+    const actorId = await upsertPerson(tx, subject, name)
+    const apiKey = { actorId, scopes: ROLE_SCOPES[role], rateLimit: undefined, expiresInSeconds: KEY_SECONDS }
+    const { id } = await insertApiKey(tx, randomBytes(HASH_BYTES), apiKey)
     const createdAt = ago(signedInMinutesAgo * MINUTE_MS)
     const expiresAt = new Date(createdAt.getTime() + KEY_SECONDS * 1_000)
     await setBackApiKey(tx, id, { createdAt, expiresAt, lastUsedAt: ago(signedInMinutesAgo * 4_000) })
-    ids.set(subject, id)
+    actorIds.set(subject, actorId)
   }
   for (const { name, scopes, createdDaysAgo, usedMinutesAgo, expiresInDays } of PROGRAMS) {
-    const apiKey = { name, scopes, rateLimit: undefined, expiresInSeconds: undefined }
+    const actorId = await insertProgram(tx, name)
+    const apiKey = { actorId, scopes, rateLimit: undefined, expiresInSeconds: undefined }
     const { id } = await insertApiKey(tx, randomBytes(HASH_BYTES), apiKey)
     await setBackApiKey(tx, id, {
       createdAt: ago(createdDaysAgo * DAY_MS),
       lastUsedAt: usedMinutesAgo === undefined ? undefined : ago(usedMinutesAgo * MINUTE_MS),
       expiresAt: expiresInDays === undefined ? undefined : ago(-expiresInDays * DAY_MS),
     })
-    ids.set(name, id)
+    actorIds.set(name, actorId)
+    if (name === DEPRECATED_CALLER) await addDeprecatedCalls(tx, deprecatedCalls(id, ago))
   }
-  await addDeprecatedCalls(tx, deprecatedCalls(ids.get(DEPRECATED_CALLER) as bigint, ago))
-  return ids
+  return actorIds
 }
 
 function deprecatedCalls(apiKeyId: bigint, ago: (ms: number) => Date) {

@@ -2,6 +2,7 @@
 // weekends. The facts about a pet are the same on every machine and every day; only the times depend on now.
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { ProfileFields, Sex } from '../../contract/profile-fields.ts'
+import type { PaymentMethod } from '../../store/ledger/schema.ts'
 import { demoPet, PET_COUNT } from './demo-pets.ts'
 
 export const OPEN_DAYS = 90
@@ -19,9 +20,25 @@ export type PastStep = { at: Date; by: ActorName | undefined } & (
   | { kind: 'arrive'; pets: number[] }
   | { kind: 'describe'; pets: number[]; profiles: ProfileFields[] }
   | { kind: 'reprice'; pet: number; from: ProfileFields; to: ProfileFields }
-  | { kind: 'hold'; pet: number; expiresAt: Date; note: string | undefined; price: string | undefined }
-  | { kind: 'end'; pet: number; as: 'completed' | 'cancelled' | 'expired'; price: string | undefined }
+  | ({ kind: 'hold'; pet: number; expiresAt: Date } & Record<
+      'note' | 'price' | 'deposit',
+      string | undefined
+    >)
+  | {
+      kind: 'end'
+      pet: number
+      as: 'completed' | 'cancelled' | 'expired'
+      price: string | undefined
+      method: PaymentMethod
+    }
 )
+
+/** A day that was closed in the evening, and how much more was counted than expected. */
+export interface PastClosing {
+  day: string
+  at: Date
+  difference: string
+}
 
 export const CURRENCY = 'EUR'
 
@@ -70,6 +87,15 @@ const NOTES = [
   'Mrs Haddad, wants to bring her son',
   'order from the web shop',
 ]
+/** The pets that are held now were placed on hold within this time. */
+const HELD_WITHIN_MS = 5 * HOUR_MS
+/** By the number of the pet, like the deposits. */
+const METHODS: readonly PaymentMethod[] = ['card', 'cash', 'card', 'cash', 'card', 'cash', 'transfer']
+const DEPOSIT = '50.00'
+const DEPOSIT_FROM_PRICE = 200
+const DEPOSIT_EVERY = 4
+/** On some evenings, the drawer has a little less or more. */
+const DIFFERENCES: Partial<Record<number, string>> = { 17: '-1.50', 41: '2.00', 66: '-5.00' }
 const HOLD_MINUTES = [30, 60, 240, 1_440, 4_320]
 
 interface OpenDay {
@@ -102,6 +128,19 @@ export function planPast(now: Date): PastStep[] {
   const arrivals = Map.groupBy(indexes, (index) => arrivalDay(index, days))
   const all = [...arrivals].flatMap(([day, pets]) => stepsOfArrival(day, pets, days, now))
   return all.toSorted((a, b) => a.at.getTime() - b.at.getTime())
+}
+
+/** The days that are over, oldest first. A deposit of the last hours must not be of a closed day. */
+export function planClosings(now: Date): PastClosing[] {
+  const over = openDays(now).filter(
+    ({ from }) => new Date(from).setHours(24, 0, 0, 0) + HELD_WITHIN_MS <= now.getTime(),
+  )
+  return over.map(({ to }, number) => {
+    const at = new Date(to + 30 * MINUTE_MS)
+    const [year, month, day] = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
+    const text = [year, month, day].map((part) => String(part).padStart(2, '0')).join('-')
+    return { day: text, at, difference: DIFFERENCES[number] ?? '0.00' }
+  })
 }
 
 /** When the shop was open, in the time zone of this host. Today counts if it has been open for an hour. */
@@ -208,7 +247,7 @@ function lastHold(stay: Stay): LastHold | undefined {
   if (status === 'pending') {
     const placedAt = between(
       random,
-      Math.max(describedAt + MINUTE_MS, now - 5 * HOUR_MS),
+      Math.max(describedAt + MINUTE_MS, now - HELD_WITHIN_MS),
       now - 3 * MINUTE_MS,
     )
     // The holds end one after another: the first after 11 minutes, the last after more than a day.
@@ -254,9 +293,18 @@ function holdInVain(
   const by = pick(random, BUYERS)
   const isCancelled = random() < 0.6
   const cancelledAt = new Date(at + between(random, 5, 50) * MINUTE_MS)
-  const end = { kind: 'end' as const, pet: index, price: undefined }
+  const end = { kind: 'end' as const, pet: index, price: undefined, method: methodOf(index) }
   return [
-    { kind: 'hold', at: new Date(at), by, pet: index, expiresAt, note: pick(random, NOTES), price },
+    {
+      kind: 'hold',
+      at: new Date(at),
+      by,
+      pet: index,
+      expiresAt,
+      note: pick(random, NOTES),
+      price,
+      deposit: undefined,
+    },
     isCancelled
       ? { ...end, at: cancelledAt, by, as: 'cancelled' }
       : { ...end, at: expiresAt, by: undefined, as: 'expired' },
@@ -271,12 +319,25 @@ function holdSteps(
   const by = pick(random, BUYERS)
   const isBoughtAtOnce = soldAt !== undefined && soldAt - placedAt < 5 * MINUTE_MS
   const note = isBoughtAtOnce ? undefined : pick(random, NOTES)
-  const hold = { kind: 'hold' as const, at: new Date(placedAt), by, pet: index, price, note }
+  const deposit = isBoughtAtOnce ? undefined : depositOf(index, price)
+  const hold = { kind: 'hold' as const, at: new Date(placedAt), by, pet: index, price, note, deposit }
   // Some customers get a discount.
   const agreed = price === undefined || random() < 0.85 ? undefined : roundPrice(Number(price) * 0.9)
   const placed: PastStep = { ...hold, expiresAt: new Date(expiresAt) }
   if (soldAt === undefined) return [placed]
-  return [placed, { kind: 'end', at: new Date(soldAt), by, pet: index, as: 'completed', price: agreed }]
+  const method = methodOf(index)
+  return [
+    placed,
+    { kind: 'end', at: new Date(soldAt), by, pet: index, as: 'completed', price: agreed, method },
+  ]
+}
+
+function methodOf(index: number): PaymentMethod {
+  return METHODS[index % METHODS.length] as PaymentMethod
+}
+
+function depositOf(index: number, price: string | undefined): string | undefined {
+  return index % DEPOSIT_EVERY === 0 && Number(price ?? 0) >= DEPOSIT_FROM_PRICE ? DEPOSIT : undefined
 }
 
 /**

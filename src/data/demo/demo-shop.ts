@@ -8,12 +8,14 @@ import { setPetStatus } from '../../store/holds/queries.ts'
 import { insertPets } from '../../store/pets/queries.ts'
 import { findPetProfile, upsertPetProfile } from '../../store/profiles/queries.ts'
 import { addDemoKeys } from './demo-keys.ts'
-import { CURRENCY, OPEN_DAYS, type PastStep, planPast } from './demo-past.ts'
+import { CURRENCY, OPEN_DAYS, type PastStep, planClosings, planPast } from './demo-past.ts'
 import { CATEGORIES, demoPet, PET_COUNT } from './demo-pets.ts'
 import { addDemoWebhooks } from './demo-webhooks.ts'
 import {
   endDemoOrder,
   hasPets,
+  insertDemoClosing,
+  insertDemoDeposit,
   insertDemoOrder,
   insertDemoProfiles,
   recordDemoOrdersAtOnce,
@@ -29,24 +31,24 @@ const DAY_MS = 86_400_000
 export async function addDemoShop(db: Db, now = new Date()): Promise<number> {
   if (await hasPets(db)) return 0
   const steps = planPast(now).map((step, index) => ({ ...step, requestId: `demo-${index + 1}` }))
-  const apiKeyIds = await db.transaction(async (tx) => {
-    const ids = await addDemoKeys(tx, now)
+  await db.transaction(async (tx) => {
+    const actorIds = await addDemoKeys(tx, now)
     await upsertCategories(tx, CATEGORIES)
     await recordDemoOrdersAtOnce(tx)
     const petIds: bigint[] = []
     for (const { requestId, by, ...step } of steps) {
-      await takeStep(tx, step, { apiKeyId: by && ids.get(by), requestId }, petIds)
+      await takeStep(tx, step, { actorId: by && actorIds.get(by), requestId }, petIds)
     }
+    for (const closing of planClosings(now)) await insertDemoClosing(tx, closing, actorIds.get('ada'))
     const requests = { requestIds: steps.map(({ requestId }) => requestId), times: steps.map(({ at }) => at) }
     await setBackPets(tx, requests)
     await setBackHistory(tx, requests)
     await setBackEvents(tx, requests)
     // A day more, because the first day starts earlier in other time zones.
     await setBackFigures(tx, new Date(now.getTime() - (OPEN_DAYS + 1) * DAY_MS))
-    return ids
   })
   await sequenceEvents(db)
-  await addDemoWebhooks(db, now, apiKeyIds.get('ada') as bigint)
+  await addDemoWebhooks(db, now)
   return PET_COUNT
 }
 
@@ -57,7 +59,7 @@ async function takeStep(tx: Tx, step: Step, actor: Actor, petIds: bigint[]): Pro
   const idOf = (index: number) => petIds[index] as bigint
   switch (step.kind) {
     case 'arrive': {
-      const { apiKeyId: createdBy, requestId } = actor
+      const { actorId: createdBy, requestId } = actor
       const pets = step.pets.map((index) => ({
         ...demoPet(index),
         status: 'available' as const,
@@ -76,16 +78,18 @@ async function takeStep(tx: Tx, step: Step, actor: Actor, petIds: bigint[]): Pro
       return insertHistory(tx, { petId, event: 'updated', from: step.from, to: step.to }, actor)
     }
     case 'hold': {
-      const { expiresAt, note, price } = step
+      const { expiresAt, note, price, deposit } = step
       const petId = idOf(step.pet)
       await setPetStatus(tx, petId, 'pending', actor)
       const order = { petId, createdAt: step.at, expiresAt, note, price, currency: CURRENCY }
-      return insertDemoOrder(tx, order, actor)
+      await insertDemoOrder(tx, order, actor)
+      if (deposit !== undefined) await insertDemoDeposit(tx, { petId, at: step.at, paid: deposit }, actor)
+      return
     }
     case 'end':
       return endDemoOrder(
         tx,
-        { petId: idOf(step.pet), as: step.as, closedAt: step.at, price: step.price },
+        { petId: idOf(step.pet), as: step.as, closedAt: step.at, price: step.price, method: step.method },
         actor,
       )
   }

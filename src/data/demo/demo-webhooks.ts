@@ -67,9 +67,9 @@ export async function startDemoReceiver(db: Db): Promise<void> {
 }
 
 /** Adds the webhooks. All events must have a number. */
-export async function addDemoWebhooks(db: Db, now: Date, apiKeyId: bigint): Promise<void> {
+export async function addDemoWebhooks(db: Db, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
-    for (const webhook of [HEALTHY, FAILING]) await addDemoWebhook(tx, webhook, now, apiKeyId)
+    for (const webhook of [HEALTHY, FAILING]) await addDemoWebhook(tx, webhook, now)
   })
 }
 
@@ -77,10 +77,9 @@ async function addDemoWebhook(
   tx: Tx,
   { description, types, createdDaysAgo, isFailing }: DemoWebhook,
   now: Date,
-  apiKeyId: bigint,
 ): Promise<void> {
   const { rows, epoch, head } = await findEvents(tx, types, 0n, EVENTS_MAX)
-  const webhook = { url: CLOSED_URL, description, types, apiKeyId, epoch, number: head }
+  const webhook = { url: CLOSED_URL, description, types, epoch, number: head }
   const { id } = await insertWebhook(tx, webhook)
   await addSecret(tx, id, makeSecret(), 0)
   const failsFrom = now.getTime() - FAILING_MS

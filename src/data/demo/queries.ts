@@ -6,6 +6,9 @@ import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
 import { historyInsert } from '../../store/history/queries.ts'
 import { WRITTEN_COLUMNS, writtenValues } from '../../store/profiles/queries.ts'
+import { ENTRY_COLUMNS } from '../../store/ledger/queries.ts'
+import type { PaymentMethod } from '../../store/ledger/schema.ts'
+import type { PastClosing } from './demo-past.ts'
 
 export async function hasPets(db: Reader): Promise<boolean> {
   const rows = await db.read({
@@ -79,7 +82,7 @@ export async function insertDemoOrder(tx: Tx, order: DemoOrder, actor: Actor): P
       values ($1, $2, $4, $5, $6, $7::numeric, $8)`,
     values: [
       petId,
-      actor.apiKeyId,
+      actor.actorId,
       actor.requestId,
       createdAt,
       expiresAt,
@@ -90,18 +93,36 @@ export async function insertDemoOrder(tx: Tx, order: DemoOrder, actor: Actor): P
   })
 }
 
+/** Writes the deposit of the open order of a pet. */
+export async function insertDemoDeposit(
+  tx: Tx,
+  { petId, at, paid }: { petId: bigint; at: Date; paid: string },
+  { actorId, requestId }: Actor,
+): Promise<void> {
+  await tx.write({
+    name: 'insert_demo_deposit',
+    bounded: 'runs once',
+    text: `insert into entries (${ENTRY_COLUMNS})
+      select orders.id, pet_id, pets.category_id, $2, $2, $3, $4, till_day($4), 'deposit', 'card', currency, $5, 0, 0, null
+      from orders join pets on pets.id = orders.pet_id
+      where pet_id = $1 and orders.status = 'open'`,
+    values: [petId, actorId, requestId, at, paid],
+  })
+}
+
 export interface DemoOrderEnd {
   petId: bigint
   as: 'completed' | 'cancelled' | 'expired'
   closedAt: Date
   /** Default: the price of the order. */
   price: string | undefined
+  method: PaymentMethod
 }
 
-/** Ends the open order of a pet, and changes the status of the pet, with an entry in its history. */
+/** Ends the open order of a pet, with its sale, and changes the status of the pet, with an entry in its history. */
 export async function endDemoOrder(
   tx: Tx,
-  { petId, as, closedAt, price }: DemoOrderEnd,
+  { petId, as, closedAt, price, method }: DemoOrderEnd,
   actor: Actor,
 ): Promise<void> {
   await tx.write({
@@ -110,14 +131,41 @@ export async function endDemoOrder(
     text: `with ended as (
         update orders set status = $2, closed_at = $3, price = coalesce($4::numeric, price) from ${actorFrom(5)}
         where pet_id = $1 and status = 'open'
-        returning pet_id, case when orders.status = 'completed' then 'sold' else 'available' end::pet_status as freed_as
+        returning orders.id, orders.status, pet_id, coalesce(price, 0) as price, currency, closed_at,
+          case when orders.status = 'completed' then 'sold' else 'available' end::pet_status as freed_as
       ), recorded as (
         ${historyInsert(
           `select pet_id, 'order_' || $2::order_status, 'pending', freed_as, nullif($5, '')::bigint, $6 from ended`,
         )}
+      ), sold as (
+        insert into entries (${ENTRY_COLUMNS})
+        select ended.id, ended.pet_id, pets.category_id, nullif($5, '')::bigint, nullif($5, '')::bigint, $6, closed_at,
+          till_day(closed_at), 'sale', $7, coalesce(ended.currency, store_settings.currency),
+          ended.price - coalesce(balance.paid, 0), ended.price, 1, null
+        from ended
+        join pets on pets.id = ended.pet_id
+        cross join lateral order_balance(ended.pet_id, ended.id) as balance
+        cross join store_settings
+        where ended.status = 'completed'
       )
       update pets set status = freed_as, version = version + 1 from ended where pets.id = ended.pet_id`,
-    values: [petId, as, closedAt, price ?? null, ...actorValues(actor)],
+    values: [petId, as, closedAt, price ?? null, ...actorValues(actor), method],
+  })
+}
+
+/** Closes a day of the past, after those before. The drawer starts the next day with some change. */
+export async function insertDemoClosing(
+  tx: Tx,
+  { day, at, difference }: PastClosing,
+  closedBy: bigint | undefined,
+): Promise<void> {
+  await tx.write({
+    name: 'insert_demo_closing',
+    bounded: 'runs once',
+    text: `insert into day_closings (day, at, closed_by, counted, kept, note)
+      select $1, $2, $3, counted, least(counted, 150.00), case when $4 <> 0 then 'Change given wrong' end
+      from (select greatest(expected_cash($1) + $4, 0.00) as counted) as drawer`,
+    values: [day, at, closedBy, difference],
   })
 }
 
@@ -182,7 +230,7 @@ export async function setBackApiKey(
     name: 'set_back_api_key',
     bounded: 'runs once',
     text: `update api_keys set created_at = $2::timestamptz, last_used_at = $3, expires_at = $4::timestamptz,
-        lifetime_seconds = case when kind = 'program' then extract(epoch from $4::timestamptz - $2::timestamptz) end
+        lifetime_seconds = extract(epoch from $4::timestamptz - $2::timestamptz)
       where id = $1`,
     values: [id, createdAt, lastUsedAt ?? null, expiresAt ?? null],
   })

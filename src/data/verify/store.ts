@@ -1,4 +1,4 @@
-// The rules of pets, orders, history and counts. The tests of concurrency and of faults apply the same rules.
+// The rules of pets, orders, history, counts and actors. The tests of concurrency and of faults apply the same rules.
 import { RESTORE_ANOTHER, type Rule } from './check.ts'
 
 const REBUILD = 'As petstore_migrator, run deploy/rebuild-counts.sql.'
@@ -32,6 +32,21 @@ export const INVENTORY_RULES: readonly Rule[] = [
         full join (select category_id, status, count(*) from pets group by category_id, status) as real
           using (category_id, status)
       where coalesce(kept.count, 0) <> coalesce(real.count, 0)`,
+  },
+]
+
+export const SETTINGS_RULES: readonly Rule[] = [
+  {
+    fault: 'a shop without exactly one row of settings',
+    remedy: RESTORE_ANOTHER,
+    text: `select 'store_settings' as id where (select count(*) from store_settings) <> 1`,
+  },
+  {
+    fault: 'a time zone that PostgreSQL does not know',
+    remedy:
+      'Install the data of time zones on the server of PostgreSQL, or change the time zone of the shop.',
+    text: `select time_zone as id from store_settings
+      where time_zone not in (select name from pg_timezone_names)`,
   },
 ]
 
@@ -108,4 +123,19 @@ export const HISTORY_RULES: readonly Rule[] = [
       where (coalesce(placed.placed, 0), coalesce(placed.closed, 0))
         <> (coalesce(recorded.placed, 0), coalesce(recorded.closed, 0))`,
   },
+]
+
+const withoutActor = (what: string, text: string): Rule => ({
+  fault: `${what} whose actor is missing`,
+  remedy: RESTORE_ANOTHER,
+  text: `select made.id from (${text}) as made left join actors on actors.id = made.actor_id
+    where made.actor_id is not null and actors.id is null`,
+})
+
+/** These references have no foreign key: see the comment on the table `actors`. Those of events are in faults.ts of the feed. */
+export const ACTOR_RULES: readonly Rule[] = [
+  withoutActor('a pet', 'select id, created_by as actor_id from pets'),
+  withoutActor('a history entry', 'select id, actor_id from pet_history'),
+  withoutActor('an order', 'select id, placed_by as actor_id from orders'),
+  withoutActor('a stored response', 'select key as id, actor_id from idempotency_keys'),
 ]

@@ -16,13 +16,23 @@ import { FEED_RULES, WEBHOOK_RULES } from './feed.ts'
 import { checkObjects } from './objects.ts'
 import { checkChecksums, checkRows } from './rows.ts'
 import { checkSequences } from './sequences.ts'
-import { HISTORY_RULES, INVENTORY_RULES, ORDER_RULES } from './store.ts'
+import { TILL_RULES } from './till.ts'
+import { ACTOR_RULES, HISTORY_RULES, INVENTORY_RULES, ORDER_RULES, SETTINGS_RULES } from './store.ts'
 
 const CHECKS: readonly Check[] = [
   { name: 'schema', isRequired: true, run: checkSchema },
   { name: 'objects', run: checkObjects },
   { name: 'checksums', run: checkChecksums },
   { name: 'rows', run: checkRows },
+  {
+    name: 'settings',
+    run: (snapshot) =>
+      applyRules(
+        snapshot,
+        SETTINGS_RULES,
+        'the shop has its settings, and a time zone that PostgreSQL knows',
+      ),
+  },
   {
     name: 'inventory',
     run: (snapshot) => applyRules(snapshot, INVENTORY_RULES, 'the counts equal the number of pets'),
@@ -33,9 +43,17 @@ const CHECKS: readonly Check[] = [
       applyRules(snapshot, ORDER_RULES, 'each order has its pet, and each pet at most one open order'),
   },
   {
+    name: 'till',
+    run: (snapshot) => applyRules(snapshot, TILL_RULES, 'each sale has its entry, and all entries add up'),
+  },
+  {
     name: 'history',
     run: (snapshot) =>
       applyRules(snapshot, HISTORY_RULES, 'each change of a pet and of an order has its entry'),
+  },
+  {
+    name: 'actors',
+    run: (snapshot) => applyRules(snapshot, ACTOR_RULES, 'the actor of each change exists'),
   },
   {
     name: 'events',

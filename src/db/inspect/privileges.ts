@@ -8,12 +8,19 @@ type Privileges = Readonly<Record<string, readonly Privilege[]>>
 
 /** Those of the service. Contains every table of the schema. */
 export const NEEDED_PRIVILEGES: Privileges = {
-  api_keys: ['select', 'insert', 'update'],
+  actors: ['select', 'insert', 'update'],
+  api_keys: ['select', 'insert', 'update', 'delete'],
   categories: ['select', 'insert', 'update'],
+  // Never changed or deleted.
+  day_closings: ['select', 'insert'],
   deprecated_calls: ['select', 'insert', 'update'],
+  // Never changed or deleted.
+  entries: ['select', 'insert'],
   event_epochs: ['select', 'insert'],
   event_numbers: ['select', 'insert', 'delete'],
   finished_sign_ins: ['select', 'insert', 'delete'],
+  // `petstore report` adds rows, with the role of `petstore verify`.
+  health_reports: ['select'],
   idempotency_keys: ['select', 'insert', 'update', 'delete'],
   imports: ['select', 'insert', 'update'],
   orders: ['select', 'insert', 'update'],
@@ -31,6 +38,7 @@ export const NEEDED_PRIVILEGES: Privileges = {
   petstore_migrations: ['select'],
   // `petstore verify` adds rows with a role of its own.
   restore_checks: ['select', 'delete'],
+  store_settings: ['select', 'update'],
   webhook_deliveries: ['select'],
   webhook_retries: ['select', 'insert', 'update', 'delete'],
   // Without the secrets themselves.
@@ -39,8 +47,8 @@ export const NEEDED_PRIVILEGES: Privileges = {
 }
 
 export const DELIVERY_PRIVILEGES: Privileges = {
-  // An event of an order contains the name of the API key that placed it.
-  api_keys: ['select (id, name)'],
+  // An event of an order contains the name of the actor that placed it.
+  actors: ['select (id, name)'],
   event_epochs: ['select'],
   event_numbers: ['select'],
   outbox: ['select'],
@@ -51,9 +59,10 @@ export const DELIVERY_PRIVILEGES: Privileges = {
   webhooks: ['select', 'update'],
 }
 
-/** `petstore verify` reads everything except the secrets of webhooks, and adds its results. */
+/** `petstore verify` reads everything except the secrets of webhooks, and adds its results, as `petstore report` does. */
 const VERIFY_PRIVILEGES: Privileges = {
   ...Object.fromEntries(Object.keys(NEEDED_PRIVILEGES).map((table) => [table, ['select']])),
+  health_reports: ['select', 'insert', 'update'],
   restore_checks: ['select', 'insert'],
   webhook_secrets: ['select (id, webhook_id, expires_at)'],
 }

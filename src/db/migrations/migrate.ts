@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type { MigrationBuilder } from 'node-pg-migrate'
 import type { Client } from 'pg'
+import type { Config } from '../../config/config.ts'
+import { hostTimeZone } from '../../values/time-zone.ts'
 import { readerOf } from '../connection/pool.ts'
 import { isPooled } from '../connection/pooler.ts'
 import { DEADLOCK, LOCK_NOT_AVAILABLE } from '../connection/sqlstates.ts'
@@ -71,7 +73,11 @@ export function compareSchema(applied: string[], known: string[]): SchemaState {
 /** This version of Petstore cannot migrate the database. */
 class UnfitDatabaseError extends Error {}
 
+type InitialSettings = Partial<Pick<Config, 'CURRENCY' | 'TIME_ZONE'>>
+
 export interface MigrateOptions {
+  /** For the first migration: the variables that choose the first settings of the shop. */
+  initialSettings?: InitialSettings
   lockWaitSeconds?: number
   /** Called if an attempt did not get a lock, with the sessions that hold the lock. Called again if they change. */
   onWait?: (blockers: string) => void
@@ -85,17 +91,32 @@ export interface MigrateOptions {
  */
 export async function migrate(
   databaseUrl: string,
-  { lockWaitSeconds = LOCK_WAIT_SECONDS, onWait = () => {}, onWarning = () => {} }: MigrateOptions = {},
+  {
+    initialSettings = {},
+    lockWaitSeconds = LOCK_WAIT_SECONDS,
+    onWait = () => {},
+    onWarning = () => {},
+  }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = await connectClient(databaseUrl, 'petstore-migrate')
   try {
     const { missing } = await checkDatabase(client)
+    await passSettings(client, initialSettings)
     const ran = missing.length === 0 ? [] : await runWatched(client, databaseUrl, lockWaitSeconds, onWait)
     await grantPrivileges(client, onWarning)
     return ran
   } finally {
     await client.end()
   }
+}
+
+/** migrations/0011_settings.sql reads them. */
+async function passSettings(client: Client, { CURRENCY, TIME_ZONE }: InitialSettings): Promise<void> {
+  await client.query(
+    `select set_config('petstore.currency', $1, false), set_config('petstore.time_zone', $2, false),
+      set_config('petstore.host_time_zone', $3, false)`,
+    [CURRENCY ?? '', TIME_ZONE ?? '', hostTimeZone()],
+  )
 }
 
 /** Runs the missing migrations, and reports the sessions that block them. */

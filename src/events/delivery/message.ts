@@ -101,12 +101,15 @@ interface EventToSend {
   changed?: readonly string[] | undefined
   profile?: object | undefined
   order?: object | undefined
+  entry?: object | undefined
 }
 
-/** The body of the message with an event. Contains no actor and no note: a note is meant for the staff. */
+/** The body of the message with an event. Contains no people, no reason and no note: these are meant for the staff. */
 export function toEventBody(event: EventToSend): object {
-  const { position, type, occurredAt, petId, pet, changed, profile, order } = event
-  const data = { position, petId, pet, changed, profile, order: order && { ...order, note: undefined } }
+  const { position, type, occurredAt, petId, pet, changed, profile } = event
+  const order = event.order && { ...event.order, note: undefined }
+  const entry = event.entry && { ...event.entry, seller: undefined, actor: undefined, reason: undefined }
+  const data = { position, petId, pet, changed, profile, order, entry }
   return { type, timestamp: occurredAt, data }
 }
 

@@ -1,4 +1,4 @@
-// What can be wrong with the tables of the feed, for `petstore verify`. migrations/0004_events.sql explains the tables.
+// What can be wrong with the tables of the feed, for `petstore verify`. migrations/0005_events.sql explains the tables.
 import { EPOCH_START, NEWEST_NUMBER } from './queries.ts'
 
 export interface FeedFault {
@@ -10,7 +10,7 @@ export interface FeedFault {
 }
 
 /** An array of a row has one element per event, or is null. */
-const arraysDiffer = 'pet_ids category_ids statuses names changed profiles api_key_ids request_ids'
+const arraysDiffer = 'pet_ids category_ids statuses names changed profiles actor_ids request_ids'
   .split(' ')
   .map((column) => `cardinality(outbox.${column}) <> outbox.count`)
   .join(' or ')
@@ -73,5 +73,22 @@ export const FEED_FAULTS: readonly FeedFault[] = [
         and outbox.id > (select min(scanned_to) from event_numbers)
         and outbox.id > coalesce((select max(scanned_to) from event_numbers where outbox_id is null), 0)
         and outbox.id > coalesce((select max(scanned_to) from event_numbers where first_number <= ${EPOCH_START}), 0)`,
+  },
+  {
+    fault: 'an outbox row with an actor that does not exist',
+    isFixedByNewEpoch: false,
+    text: `select outbox_id as id from (
+        select distinct id as outbox_id, unnest(actor_ids) as actor_id from outbox
+      ) as made
+      left join actors on actors.id = actor_id
+      where actor_id is not null and actors.id is null`,
+  },
+  {
+    fault: 'an entry of the ledger without its event',
+    isFixedByNewEpoch: true,
+    text: `select entries.id from entries
+      left join (select (entry ->> 'id')::bigint as id from outbox where type = 'order.entry_added') as events
+        on events.id = entries.id
+      where order_id is not null and entries.at > (select min(at) from outbox) and events.id is null`,
   },
 ]

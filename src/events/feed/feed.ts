@@ -4,8 +4,10 @@ import type { Caller } from '../../contract/caller.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Reader } from '../../db/database.ts'
 import type { Order, OrderStatus } from '../../store/orders/schema.ts'
+import type { Entry, EntryKind, EntryReason, PaymentMethod } from '../../store/ledger/schema.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import { parseJson } from '../../values/json.ts'
+import { toAmount, toUnits, withDecimals } from '../../values/money.ts'
 import type { FindDurableEvents } from './durable.ts'
 import { parsePosition, type Position, writePosition } from './format.ts'
 import { type EventRow, type EventsPage, findNumberBeforeStored } from './queries.ts'
@@ -145,9 +147,10 @@ export function toEvent(row: EventRow, epoch: string, showActors: boolean): Even
     changed: type === 'pet.updated' ? toFields(row.changed ?? 0) : undefined,
     profile: row.profile === null ? undefined : { petId, ...row.profile },
     order: row.orderState === null ? undefined : toOrder(row.orderState, row),
+    entry: row.entry === null ? undefined : toEntry(row.entry, row),
     ...(showActors &&
       row.requestId !== null && {
-        apiKeyName: row.apiKeyName ?? SERVICE_NAME,
+        actor: row.actor ?? SERVICE_NAME,
         requestId: row.requestId,
       }),
   }
@@ -176,6 +179,14 @@ interface OrderState {
   created_at: string
   expires_at: string
   closed_at: string | null
+  /** Only in the event of an entry. */
+  balance?: {
+    paid: string
+    sales: string
+    currency: string
+    was_sold: boolean
+    brought_back_at: string | null
+  }
 }
 
 function toOrder(json: string, { orderPlacedBy, orderPrice }: EventRow): Order {
@@ -186,10 +197,67 @@ function toOrder(json: string, { orderPlacedBy, orderPrice }: EventRow): Order {
     status: state.status,
     note: state.note ?? undefined,
     price: orderPrice ?? undefined,
-    currency: state.currency ?? undefined,
+    currency: state.currency ?? state.balance?.currency,
+    ...(state.balance !== undefined && toBalance(state.balance)),
     placedBy: orderPlacedBy ?? '',
     createdAt: new Date(state.created_at),
     expiresAt: new Date(state.expires_at),
     closedAt: state.closed_at === null ? undefined : new Date(state.closed_at),
+  }
+}
+
+function toBalance({
+  paid,
+  sales,
+  currency,
+  was_sold,
+  brought_back_at,
+}: NonNullable<OrderState['balance']>): Partial<Order> {
+  const deposit = toUnits(paid, currency) - toUnits(sales, currency)
+  return {
+    netPrice: was_sold ? withDecimals(sales, currency) : undefined,
+    deposit: deposit === 0n ? undefined : toAmount(deposit, currency),
+    broughtBackAt: brought_back_at === null ? undefined : new Date(brought_back_at),
+  }
+}
+
+/** A row of the table `entries`, as the trigger record_entries writes it. */
+interface EntryState {
+  id: number | bigint
+  order_id: number | bigint
+  category_id: number | bigint | null
+  voids: number | bigint | null
+  day: string
+  at: string
+  kind: EntryKind
+  paid: string
+  sales: string
+  pets: number
+  currency: string
+  method: PaymentMethod | null
+  reason: EntryReason | null
+}
+
+function toEntry(json: string, { petId, entrySeller, actor }: EventRow): Entry {
+  const { id, order_id, category_id, voids, day, at, kind, pets, currency, ...state } = parseJson(
+    json,
+  ) as EntryState
+  return {
+    id: BigInt(id),
+    orderId: BigInt(order_id),
+    petId,
+    kind,
+    day,
+    at: new Date(at),
+    pets,
+    currency,
+    paid: withDecimals(state.paid, currency),
+    sales: withDecimals(state.sales, currency),
+    method: state.method ?? undefined,
+    categoryId: category_id === null ? undefined : BigInt(category_id),
+    seller: entrySeller ?? undefined,
+    actor: actor ?? undefined,
+    reason: state.reason ?? undefined,
+    voidedEntryId: voids === null ? undefined : BigInt(voids),
   }
 }

@@ -1,4 +1,4 @@
-// SQL statements on the event feed. migrations/0004_events.sql explains the tables.
+// SQL statements on the event feed. migrations/0005_events.sql explains the tables.
 import type { PetStatus } from '../../contract/pet-status.ts'
 import type { ProfileFields } from '../../contract/profile-fields.ts'
 import type { Reader, Tx, Writer } from '../../db/database.ts'
@@ -136,12 +136,15 @@ export interface EventRow {
   changed: number | null
   /** The whole profile after the change. */
   profile: ProfileFields | null
-  apiKeyName: string | null
+  actor: string | null
   requestId: string | null
   orderState: string | null
   orderPlacedBy: string | null
   /** As text: as a number of the state, it would lose its decimal places. */
   orderPrice: string | null
+  /** The new entry of the ledger, as JSON. */
+  entry: string | null
+  entrySeller: string | null
 }
 
 export interface EventsPage {
@@ -222,7 +225,7 @@ const PAGE_SPANS = `select span.first_number, span.outbox_id,
 const EVENT_BYTES = 300
 /** The bytes of an event. An array has its elements uncompressed. Quotes and line breaks take one byte more in JSON. */
 const SIZE = `${EVENT_BYTES} + coalesce(octet_length(event.name), 0) + coalesce(pg_column_size(event.profile), 0)
-            + coalesce(pg_column_size(change.order_state), 0)`
+            + coalesce(pg_column_size(change.order_state), 0) + coalesce(pg_column_size(change.entry), 0)`
 const NO_LIMIT = 2 ** 31 - 1
 
 /**
@@ -245,7 +248,7 @@ export async function findEvents(
         select * from (
           select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
             event.name, event.category_id as "categoryId", event.status, event.changed, event.profile,
-            event.api_key_id as "apiKeyId", event.request_id as "requestId", change.order_state,
+            event.actor_id as "actorId", event.request_id as "requestId", change.order_state, change.entry,
             spans.first_number, event.position, ${SIZE} as size,
             sum(${SIZE}) over (order by spans.first_number, event.position rows unbounded preceding)::int as bytes
           from state
@@ -254,8 +257,8 @@ export async function findEvents(
           ) as spans
           cross join lateral (select * from outbox where outbox.id = spans.outbox_id limit 1) as change
           cross join lateral unnest(change.pet_ids, change.names, change.category_ids, change.statuses, change.changed,
-              change.profiles, change.api_key_ids, change.request_ids)
-            with ordinality as event (pet_id, name, category_id, status, changed, profile, api_key_id, request_id, position)
+              change.profiles, change.actor_ids, change.request_ids)
+            with ordinality as event (pet_id, name, category_id, status, changed, profile, actor_id, request_id, position)
           where spans.first_number + event.position - 1 > state.number
         ) as sized
         where bytes - size < $4
@@ -266,9 +269,10 @@ export async function findEvents(
         state.is_stored as "isStored", state.server,
         events.number, events.type, events.at, events."petId", events.name, events."categoryId", events.status,
         events.changed, events.profile, events."requestId", events.order_state::text as "orderState",
-        events.order_state ->> 'price' as "orderPrice",
-        (select name from api_keys where id = events."apiKeyId") as "apiKeyName",
-        (select name from api_keys where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy",
+        events.order_state ->> 'price' as "orderPrice", events.entry::text as entry,
+        (select name from actors where id = (events.entry ->> 'seller_id')::bigint) as "entrySeller",
+        (select name from actors where id = events."actorId") as "actor",
+        (select name from actors where id = (events.order_state ->> 'placed_by')::bigint) as "orderPlacedBy",
         events.bytes
       from state left join events on true
       order by events.number`,
@@ -377,9 +381,10 @@ export async function findNumberedEvents(
         change.names[item] as name, change.category_ids[item] as "categoryId", change.statuses[item] as status,
         change.changed[item] as changed, change.profiles[item] as profile,
         change.request_ids[item] as "requestId",
-        change.order_state::text as "orderState", change.order_state ->> 'price' as "orderPrice",
-        (select name from api_keys where id = change.api_key_ids[item]) as "apiKeyName",
-        (select name from api_keys where id = (change.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
+        change.order_state::text as "orderState", change.order_state ->> 'price' as "orderPrice", change.entry::text as entry,
+        (select name from actors where id = (change.entry ->> 'seller_id')::bigint) as "entrySeller",
+        (select name from actors where id = change.actor_ids[item]) as "actor",
+        (select name from actors where id = (change.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
       from (
         select span.first_number, span.outbox_id,
           array_agg((wanted.number - span.first_number + 1)::int) as items
@@ -394,7 +399,7 @@ export async function findNumberedEvents(
         group by span.first_number, span.outbox_id
       ) as spans
       cross join lateral (
-        select type, at, pet_ids, category_ids, statuses, changed, api_key_ids, request_ids, order_state,
+        select type, at, pet_ids, category_ids, statuses, changed, actor_ids, request_ids, order_state, entry,
           names || '{}' as names, profiles || '{}' as profiles
         from outbox where id = spans.outbox_id limit 1
       ) as change

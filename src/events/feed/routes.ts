@@ -68,7 +68,7 @@ function listEventsRoute(app: V1, services: EventServices): void {
               petId: 42,
               pet: { id: 42, name: 'Biscuit', categoryId: 1, status: 'pending' },
               changed: ['status'],
-              apiKeyName: 'web-shop',
+              actor: 'web-shop',
               requestId: '8e03978e-40d5-43e8-bc93-6894a57f9324',
             },
           ],

@@ -9,8 +9,9 @@ const BYTES_PER_CHARACTER = 2
 export const textBytes = (characters: number) => characters * BYTES_PER_CHARACTER
 
 /** An estimate, above the true size. */
-export function rowBytes({ name, profile, orderState, requestId }: EventRow): number {
-  let characters = (name?.length ?? 0) + (orderState?.length ?? 0) + (requestId?.length ?? 0)
+export function rowBytes({ name, profile, orderState, entry, requestId }: EventRow): number {
+  let characters =
+    (name?.length ?? 0) + (orderState?.length ?? 0) + (entry?.length ?? 0) + (requestId?.length ?? 0)
   for (const value of Object.values(profile ?? {})) if (typeof value === 'string') characters += value.length
   return ROW_BYTES + textBytes(characters)
 }

@@ -5,10 +5,18 @@ import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { nameOfType, openUnion } from '../../contract/open-union.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
 import { PetSchema } from '../../store/pets/schema.ts'
+import { EntrySchema } from '../../store/ledger/schema.ts'
 import { PetProfileSchema } from '../../store/profiles/schema.ts'
 
 export const PET_EVENT_TYPES = ['pet.created', 'pet.updated', 'pet.profile_updated', 'pet.deleted'] as const
-const ORDER_EVENT_TYPES = ['order.placed', 'order.completed', 'order.cancelled', 'order.expired'] as const
+const ORDER_EVENT_TYPES = [
+  'order.placed',
+  'order.updated',
+  'order.completed',
+  'order.cancelled',
+  'order.expired',
+  'order.entry_added',
+] as const
 export const EVENT_TYPES = [...PET_EVENT_TYPES, ...ORDER_EVENT_TYPES] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -30,10 +38,10 @@ const occurredAt = Type.Unsafe<Date>({
 })
 const petId = Type.Unsafe<bigint>({ ...Int64, description: 'Id of the pet.' })
 const AUTHOR_FIELDS = {
-  apiKeyName: Type.Optional(
+  actor: Type.Optional(
     Type.String({
       description:
-        'Name of the API key that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL.',
+        'Present name of the program or person that made the change; `petstore` if the service itself made it. Absent without the scope `orders:read`, and for a change made in SQL.',
     }),
   ),
   requestId: Type.Optional(
@@ -52,8 +60,9 @@ const CHANGE_FIELDS = {
   }),
   profile: refTo(PetProfileSchema),
   order: refTo(OrderSchema),
+  entry: refTo(EntrySchema),
 }
-const { pet, changed, profile, order } = CHANGE_FIELDS
+const { pet, changed, profile, order, entry } = CHANGE_FIELDS
 const ANY_CHANGE = Type.Partial(Type.Object(CHANGE_FIELDS)).properties
 /** A later version can also add fields of pets. */
 export const FUTURE_CHANGE = {
@@ -68,9 +77,11 @@ export const CHANGES: Record<EventType, Partial<typeof CHANGE_FIELDS>> = {
   'pet.profile_updated': { profile },
   'pet.deleted': {},
   'order.placed': { order },
+  'order.updated': { order },
   'order.completed': { order },
   'order.cancelled': { order },
   'order.expired': { order },
+  'order.entry_added': { order, entry },
 }
 
 /** Writes events of all types. In openapi.json, `EVENT_UNION` takes its place. */

@@ -4,6 +4,7 @@ import { Int64 } from '../../contract/int64-schema.ts'
 import { refTo } from '../../contract/named-schema.ts'
 import { nameOfType, openUnion } from '../../contract/open-union.ts'
 import { OrderSchema } from '../../store/orders/schema.ts'
+import { EntrySchema } from '../../store/ledger/schema.ts'
 import { CHANGES, FUTURE_CHANGE } from '../feed/schema.ts'
 import { TEST_TYPE } from './rules.ts'
 
@@ -15,7 +16,13 @@ const MessageOrderSchema = Type.Omit(OrderSchema, ['note'], {
   $id: 'MessageOrder',
   description: 'An order, without its note.',
 })
+/** Without what is about people. */
+const MessageEntrySchema = Type.Omit(EntrySchema, ['seller', 'actor', 'reason', 'note'], {
+  $id: 'MessageEntry',
+  description: 'An entry of the ledger, without its people and its reason.',
+})
 const order = refTo(MessageOrderSchema)
+const entry = refTo(MessageEntrySchema)
 
 const messageOf = (data: TProperties) => ({
   timestamp: Type.String({ format: 'date-time', description: 'Time of the change.' }),
@@ -24,7 +31,13 @@ const messageOf = (data: TProperties) => ({
 
 const EVENTS = Object.entries(CHANGES).map(([type, fields]) => ({
   type,
-  data: { position, petId, ...fields, ...('order' in fields && { order }) },
+  data: {
+    position,
+    petId,
+    ...fields,
+    ...('order' in fields && { order }),
+    ...('entry' in fields && { entry }),
+  },
 }))
 const MESSAGES: { type: string; data: TProperties }[] = [...EVENTS, { type: TEST_TYPE, data: { webhookId } }]
 const ALL_DATA = Type.Object(Object.assign({}, ...MESSAGES.map(({ data }) => data)) as TProperties)
@@ -43,7 +56,7 @@ const MESSAGE_UNION = openUnion(
   },
 )
 
-export const MESSAGE_SCHEMAS = [MessageOrderSchema, ...MESSAGE_UNION.parts]
+export const MESSAGE_SCHEMAS = [MessageOrderSchema, MessageEntrySchema, ...MESSAGE_UNION.parts]
 export const WEBHOOK_MESSAGE = MESSAGE_UNION.union
 
 const header = (name: string, description: string) => ({

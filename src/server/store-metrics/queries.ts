@@ -23,7 +23,7 @@ export async function canReadStoreState(db: Reader): Promise<boolean> {
     name: 'can_read_store_state',
     bounded: 'without a table',
     text: `select bool_and(coalesce(has_table_privilege(to_regclass(name), 'select'), false)) as "areReadable"
-      from unnest(array['orders', 'api_keys', 'deprecated_calls', 'outbox', 'event_numbers', 'event_epochs']) as name`,
+      from unnest(array['orders', 'actors', 'api_keys', 'deprecated_calls', 'outbox', 'event_numbers', 'event_epochs']) as name`,
     values: [],
   })
   return tables?.areReadable === true
@@ -42,7 +42,7 @@ export async function readStoreState(db: Reader): Promise<StoreState> {
       ) holds
       cross join (
         select min(expires_at) as "nextKeyExpiry"
-        from api_keys
+        from api_keys join actors on actors.id = actor_id
         where kind = 'program' and revoked_at is null and expires_at > now()
           and last_used_at > now() - $2 * interval '1 day'
       ) keys

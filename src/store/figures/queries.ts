@@ -1,4 +1,4 @@
-// SQL statements on the figures per day. migrations/0005_figures.sql explains the tables.
+// SQL statements on the figures per day. migrations/0006_figures.sql explains the tables.
 import type { Reader, Writer } from '../../db/database.ts'
 
 export interface FiguresRow {

@@ -20,12 +20,12 @@ export interface Change {
  * of other fields than the status.
  */
 export const historyInsert = (rows: string, more = '') =>
-  `insert into pet_history (pet_id, event, from_status, to_status, api_key_id, request_id${more}) ${rows}`
+  `insert into pet_history (pet_id, event, from_status, to_status, actor_id, request_id${more}) ${rows}`
 
 const MORE_COLUMNS =
   ', from_name, to_name, from_category_id, to_category_id, reason, from_profile, to_profile'
 
-export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestId }: Actor): Promise<void> {
+export async function insertHistory(tx: Tx, change: Change, { actorId, requestId }: Actor): Promise<void> {
   const { petId, event, from, to, reason } = change
   await tx.write({
     name: 'insert_history',
@@ -36,7 +36,7 @@ export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestI
       event,
       from.status ?? null,
       to.status ?? null,
-      apiKeyId ?? null,
+      actorId ?? null,
       requestId,
       from.name ?? null,
       to.name ?? null,
@@ -53,7 +53,7 @@ export async function insertHistory(tx: Tx, change: Change, { apiKeyId, requestI
 export async function insertHistories(
   tx: Tx,
   changes: readonly Change[],
-  { apiKeyId, requestId }: Actor,
+  { actorId, requestId }: Actor,
 ): Promise<void> {
   const column = <Value>(value: (change: Change) => Value | undefined) =>
     changes.map((change) => value(change) ?? null)
@@ -74,7 +74,7 @@ export async function insertHistories(
       column(({ event }) => event),
       column(({ from }) => from.status),
       column(({ to }) => to.status),
-      apiKeyId ?? null,
+      actorId ?? null,
       requestId,
       column(({ from }) => from.name),
       column(({ to }) => to.name),
@@ -108,7 +108,7 @@ interface HistoryRow {
   to_category_id: bigint | null
   from_status: PetStatus | null
   to_status: PetStatus | null
-  api_key_name: string | null
+  actor: string | null
   request_id: string
   reason: string | null
   from_profile: ProfileFields | null
@@ -137,7 +137,7 @@ export async function findHistoryBefore(
   const rows = await db.read<HistoryRow & { bytes: number }>({
     name: 'find_history_before',
     text: `select h.id, h.at, h.event, h.from_name, h.to_name, h.from_category_id, h.to_category_id,
-        h.from_status, h.to_status, api_keys.name as api_key_name, h.request_id, h.reason,
+        h.from_status, h.to_status, actors.name as actor, h.request_id, h.reason,
         h.from_profile, h.to_profile, h.bytes
       from (
         select *, sum(size) over (order by pet_id desc, id desc rows unbounded preceding)::int as bytes
@@ -151,7 +151,7 @@ export async function findHistoryBefore(
           limit $3
         ) as sized
       ) as h
-      left join api_keys on api_keys.id = h.api_key_id
+      left join actors on actors.id = h.actor_id
       where h.bytes - h.size < $4
       order by h.pet_id desc, h.id desc`,
     values: [petId, beforeId ?? INT64_MAX, max, maxBytes],
@@ -162,11 +162,11 @@ export async function findHistoryBefore(
 
 /** Returns the creation of the pet, which is recorded in the pet's own row; undefined if the pet does not exist. */
 export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEntry | undefined> {
-  const [row] = await db.read<Pick<HistoryRow, 'at' | 'api_key_name'> & { request_id: string | null }>({
+  const [row] = await db.read<Pick<HistoryRow, 'at' | 'actor'> & { request_id: string | null }>({
     name: 'find_creation',
     bounded: 'by one pet or webhook',
-    text: `select pets.created_at as at, api_keys.name as api_key_name, pets.request_id
-      from pets left join api_keys on api_keys.id = pets.created_by
+    text: `select pets.created_at as at, actors.name as actor, pets.request_id
+      from pets left join actors on actors.id = pets.created_by
       where pets.id = $1`,
     values: [petId],
   })
@@ -174,7 +174,7 @@ export async function findCreation(db: Reader, petId: bigint): Promise<HistoryEn
   return {
     at: row.at,
     event: 'created',
-    apiKeyName: row.api_key_name ?? SERVICE_NAME,
+    actor: row.actor ?? SERVICE_NAME,
     requestId: row.request_id ?? 'unknown',
   }
 }
@@ -185,7 +185,7 @@ function toEntry(row: HistoryRow): HistoryEntry {
     event: row.event,
     from: toFields(row.from_name, row.from_category_id, row.from_status, row.from_profile),
     to: toFields(row.to_name, row.to_category_id, row.to_status, row.to_profile),
-    apiKeyName: row.api_key_name ?? SERVICE_NAME,
+    actor: row.actor ?? SERVICE_NAME,
     requestId: row.request_id,
     reason: row.reason ?? undefined,
   }

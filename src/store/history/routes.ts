@@ -24,7 +24,7 @@ function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
       operationId: 'getPetHistory',
       summary: 'Get the history of a pet',
       description:
-        'Returns the changes to a pet, newest first: what changed, when, why, by which API key and in which request. A page ends early if its changes take about 1 MiB. To read all pages, follow the link `rel="next"` until it is absent.',
+        'Returns the changes to a pet, newest first: what changed, when, why, by whom and in which request. A page ends early if its changes take about 1 MiB. To read all pages, follow the link `rel="next"` until it is absent.',
       tags: ['pets'],
       params: HistoryParams,
       querystring: Type.Object({ limit: LimitParameter(LIMIT_DEFAULT), cursor: CursorParameter }),
@@ -37,7 +37,7 @@ function getPetHistoryRoute(app: V1, { db, publicUrl }: HistoryServices): void {
               event: 'order_placed',
               from: { status: 'available' },
               to: { status: 'pending' },
-              apiKeyName: 'web-shop',
+              actor: 'web-shop',
               requestId: '8e03978e-40d5-43e8-bc93-6894a57f9324',
             },
           ],

@@ -12,6 +12,9 @@ export const EVENTS = [
   'order_completed',
   'order_cancelled',
   'order_expired',
+  'taken_back',
+  'sale_voided',
+  'return_voided',
 ] as const
 export type HistoryEvent = (typeof EVENTS)[number]
 
@@ -38,8 +41,9 @@ const HistoryEntrySchema = Type.Object(
     to: changedFields(
       'The values of the changed fields after the change. A field that has no value any more is absent.',
     ),
-    apiKeyName: Type.String({
-      description: 'Name of the API key that made the change; `petstore` if the service itself made it.',
+    actor: Type.String({
+      description:
+        'Present name of the program or person that made the change; `petstore` if the service itself made it.',
     }),
     requestId: Type.String({ description: 'Identifies, in the logs, the request that made the change.' }),
     reason: Type.Optional(Type.String()),

@@ -27,7 +27,7 @@ export async function endExpiredHold(
   orderId: bigint,
   requestId: string,
 ): Promise<void> {
-  const actor = { apiKeyId: undefined, requestId }
+  const actor = { actorId: undefined, requestId }
   await expireOrder(tx, orderId, actor)
   await changePetStatus(tx, pet, 'available', 'order_expired', actor)
 }

@@ -130,7 +130,7 @@ export async function expireOrders(db: Writer, requestId: string, max: number): 
       select (select count(*) from recorded)::int as ended,
         extract(epoch from (select min(expires_at) from orders where status = 'open') - now())::float8 * 1000
           as "nextInMs"`,
-    values: [requestId, max, ...actorValues({ apiKeyId: undefined, requestId })],
+    values: [requestId, max, ...actorValues({ actorId: undefined, requestId })],
     // Lets the database layer retry after a lost connection. Otherwise the sweep would fail with `outcome_unknown`.
     isIdempotent: true,
   })

@@ -94,5 +94,5 @@ function fingerprintOf({ operation, values }: IdempotentRequest): Buffer {
 }
 
 function isSame(one: ClientKey, other: ClientKey): boolean {
-  return one.key === other.key && one.ownerId === other.ownerId
+  return one.key === other.key && one.actorId === other.actorId
 }

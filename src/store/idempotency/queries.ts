@@ -1,9 +1,9 @@
 // All SQL statements on idempotency_keys.
 import type { Tx, Writer } from '../../db/database.ts'
 
-/** An Idempotency-Key, and the owner of the API key that sent it. */
+/** An Idempotency-Key, and the actor that sent it. */
 export interface ClientKey {
-  ownerId: bigint
+  actorId: bigint
   key: string
 }
 
@@ -28,8 +28,8 @@ export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): P
     name: 'lock_idempotency_keys',
     bounded: 'without a table',
     text: `select case when $3 then pg_advisory_xact_lock(lock) is not null else pg_try_advisory_xact_lock(lock) end as locked
-      from unnest($1::bigint[], $2::text[]) with ordinality as input (owner_id, key, position)
-      cross join lateral (select hashtextextended(key, owner_id) as hash) as hashed
+      from unnest($1::bigint[], $2::text[]) with ordinality as input (actor_id, key, position)
+      cross join lateral (select hashtextextended(key, actor_id) as hash) as hashed
       cross join lateral (select ${KEY_LOCK} as lock) as locks
       order by position`,
     values: [...columns(keys), tx.isAfterLostConnection],
@@ -46,8 +46,8 @@ export async function findStoredResponses(
     name: 'find_stored_responses',
     bounded: 'by unique keys',
     text: `select position::int, fingerprint, response
-      from unnest($1::bigint[], $2::text[]) with ordinality as input (owner_id, key, position)
-      join idempotency_keys using (owner_id, key)`,
+      from unnest($1::bigint[], $2::text[]) with ordinality as input (actor_id, key, position)
+      join idempotency_keys using (actor_id, key)`,
     values: columns(keys),
   })
   const byPosition = new Map(rows.map(({ position, ...stored }) => [position, stored]))
@@ -61,7 +61,7 @@ export async function insertStoredResponses(
   await tx.write({
     name: 'insert_stored_responses',
     bounded: 'by the given rows',
-    text: `insert into idempotency_keys (owner_id, key, fingerprint, response)
+    text: `insert into idempotency_keys (actor_id, key, fingerprint, response)
       select * from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[])`,
     values: [
       ...columns(responses),
@@ -91,5 +91,5 @@ export async function purgeStoredResponses(db: Writer, olderThanHours: number, m
 }
 
 function columns(keys: readonly ClientKey[]): [bigint[], string[]] {
-  return [keys.map(({ ownerId }) => ownerId), keys.map(({ key }) => key)]
+  return [keys.map(({ actorId }) => actorId), keys.map(({ key }) => key)]
 }

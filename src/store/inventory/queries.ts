@@ -87,7 +87,7 @@ async function tryLockFold(tx: Tx): Promise<boolean> {
   const [row] = await tx.read<{ locked: boolean }>({
     name: 'try_lock_fold',
     bounded: 'without a table',
-    // No sequential scans: migrations/0003_pet_counts.sql explains why.
+    // No sequential scans: migrations/0004_pet_counts.sql explains why.
     text: `select pg_try_advisory_xact_lock(hashtext('petstore fold counts')) as locked,
         set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
     values: [],

@@ -1,42 +1,47 @@
 // Rules for orders: an order holds a pet, then sells or releases it.
 //
-// Every change to an order also changes its pet, in the same transaction. A unique index rejects a second open order
-// for a pet. A transaction that ends an order locks the pet first, which prevents deadlocks.
+// Every change to the status of an order also changes its pet, in the same transaction. A unique index rejects a second
+// open order for a pet. A transaction that changes an order locks the pet first, which prevents deadlocks.
 import type { Actor } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
-import { AppError } from '../../contract/errors.ts'
+import { AppError, type ErrorDetail } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
-import { currencyOf, type Priced, priceFaults } from '../../contract/price.ts'
+import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
+import { currencyMismatch, currencyOf, type Priced, priceFaults, readAmounts } from '../../contract/price.ts'
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
 import { parseDateTime } from '../../values/date-time.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
+import { toAmount } from '../../values/money.ts'
 import { changePetStatus, releaseExpiredHold } from '../holds/holds.ts'
 import { doOnce } from '../idempotency/idempotency.ts'
 import { lockPet, lockPetAmongBuyers } from '../holds/queries.ts'
 import type { Pet } from '../pets/schema.ts'
 import { findPetProfile } from '../profiles/queries.ts'
+import { insertEntry } from '../ledger/queries.ts'
 import {
   findCompletedOrdersByClosing,
   findOpenOrdersByExpiry,
   findOrdersBefore,
   findOrdersByIds,
   insertOrder,
+  recordPlacedOrderNow,
   type OrderFilters,
   type OrderToInsert,
   type Price,
   setOrderCancelled,
   setOrderCompleted,
   type TimePosition,
+  updateOrder,
 } from './queries.ts'
-import type { NewOrder, Order, OrderCompletion, OrderSort } from './schema.ts'
+import type { NewOrder, Order, OrderChanges, OrderCompletion, OrderSort } from './schema.ts'
 
 /** Max transactions per request. A transaction is retried if the pet was freed while it waited for the lock. */
 const PLACE_ATTEMPTS_MAX = 3
 
 export interface PlacingOptions {
-  caller: Pick<Caller, 'id' | 'ownerId'>
+  caller: Pick<Caller, 'actorId' | 'name'>
   requestId: string
   idempotencyKey: string | undefined
   holdMinutesDefault: number
@@ -45,18 +50,19 @@ export interface PlacingOptions {
 
 export async function placeOrder(
   db: Db,
-  { petId, holdMinutes, note, ...given }: NewOrder,
+  { petId, holdMinutes, note, deposit, method, ...given }: NewOrder,
   { caller, requestId, idempotencyKey, holdMinutesDefault, currency }: PlacingOptions,
 ): Promise<{ order: Order; replayed: boolean }> {
-  const actor = { apiKeyId: caller.id, requestId }
+  const actor = { actorId: caller.actorId, requestId }
   const minutes = holdMinutes ?? holdMinutesDefault
 
   async function place(tx: Tx): Promise<Order> {
-    // Not before the transaction: a retry is replayed even if the operator has changed the currency.
+    // Not before the transaction: a retry is replayed even if the currency has changed.
     const price = await toPrice(given, () => findPetProfile(tx, petId), currency)
-    const order = { petId, placedBy: caller.id, holdMinutes: minutes, note, price }
+    const order = { petId, placedBy: caller.actorId, holdMinutes: minutes, note, price }
     const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
     await changePetStatus(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
+    if (deposit !== undefined) await takeDeposit(tx, id, { amount: deposit, method }, { actor, currency })
     return findOrder(tx, id)
   }
 
@@ -64,16 +70,60 @@ export async function placeOrder(
     return { order: await retryIfFreed(() => translateConflicts(db.transaction(place))), replayed: false }
   }
   const idempotent = {
-    ownerId: caller.ownerId,
+    actorId: caller.actorId,
     key: idempotencyKey,
     operation: 'placeOrder',
     // 'default' instead of the number of minutes: the operator may change the default before the client retries.
-    values: [petId, holdMinutes ?? 'default', note ?? '', given.price ?? '', given.currency ?? ''],
+    values: [
+      petId,
+      holdMinutes ?? 'default',
+      note ?? '',
+      given.price ?? '',
+      given.currency ?? '',
+      ...(deposit === undefined ? [] : ['deposit', deposit, method ?? '']),
+    ],
   }
   const { response, replayed } = await retryIfFreed(() =>
     translateConflicts(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
   )
-  return { order: toOrder(response), replayed }
+  // A stored request belongs to the actor that placed the order.
+  return { order: { ...toOrder(response), placedBy: caller.name }, replayed }
+}
+
+/** Writes the deposit of a new order. The pet is locked. */
+async function takeDeposit(
+  tx: Tx,
+  orderId: bigint,
+  { amount, method }: { amount: string; method: NewOrder['method'] },
+  { actor, currency }: CompletingOptions,
+): Promise<void> {
+  const order = await findOrder(tx, orderId)
+  const ownCurrency = order.currency ?? currency
+  const { deposit } = readAmounts({ deposit: amount }, undefined, ownCurrency)
+  if (deposit === 0n) throw new AppError('invalid_body', { details: [NO_DEPOSIT] })
+  await recordPlacedOrderNow(tx)
+  const paid = toAmount(deposit, ownCurrency)
+  const entry = {
+    orderId,
+    petId: order.petId,
+    kind: 'deposit',
+    method,
+    currency: ownCurrency,
+    paid,
+    sales: '0',
+    pets: 0,
+  } as const
+  await insertEntry(
+    tx,
+    { ...entry, categoryId: undefined, sellerId: actor.actorId, reason: undefined },
+    actor,
+  )
+}
+
+const NO_DEPOSIT: ErrorDetail = {
+  field: 'deposit',
+  code: 'out_of_range',
+  message: 'deposit must be more than 0. Leave it out if the customer pays nothing.',
 }
 
 /**
@@ -142,22 +192,55 @@ async function toPrice(
   return given.price === undefined ? undefined : { amount: given.price, currency: ownCurrency ?? currency }
 }
 
+/** Changes the note of an order in every state, and the end of the hold while it is open. */
+export async function changeOrder(
+  db: Db,
+  orderId: bigint,
+  { note, expiresAt }: OrderChanges,
+  actor: Actor,
+): Promise<Order> {
+  return db.transaction(async (tx) => {
+    const { petId } = await findOrder(tx, orderId)
+    const pet = await lockPet(tx, petId)
+    // Until the end of the transaction, the order stays as it is then: open, or closed for good.
+    if (pet !== undefined) await releaseExpiredHold(tx, pet, actor.requestId)
+    const { status } = await findOrder(tx, orderId)
+    if (expiresAt !== undefined && status !== 'open') throw new AppError('order_closed')
+    const wasChanged = await updateOrder(tx, orderId, { note, expiresAtMicros: microsOf(expiresAt) }, actor)
+    if (!wasChanged) throw new AppError('invalid_body', { details: [OUT_OF_RANGE] })
+    return findOrder(tx, orderId)
+  })
+}
+
+const OUT_OF_RANGE: ErrorDetail = {
+  field: 'expiresAt',
+  code: 'out_of_range',
+  message: `expiresAt must be in the future, and at most ${HOLD_MINUTES_MAX} minutes from now.`,
+}
+
 export interface CompletingOptions {
   actor: Actor
   currency: string
 }
 
-/** Sells the pet. Idempotent: the first request decides the price. */
+/** Sells the pet. Idempotent: the first request decides the price and the note. */
 export async function completeOrder(
   db: Db,
   orderId: bigint,
-  given: OrderCompletion,
+  { note, method, reason, ...given }: OrderCompletion,
   { actor, currency }: CompletingOptions,
 ): Promise<Order> {
   return endOrder(db, orderId, 'completed', async (tx, pet, order) => {
     const readStored = async () => (order.price === undefined ? findPetProfile(tx, pet.id) : order)
     const price = await toPrice(given, readStored, currency)
-    if (await setOrderCompleted(tx, orderId, price, actor))
+    if (order.deposit !== undefined) {
+      const sold = price ?? (await readStored())
+      if (sold?.currency !== undefined && sold.currency !== order.currency)
+        throw currencyMismatch(
+          `The deposit is in ${order.currency}. Settle it before the sale in another currency.`,
+        )
+    }
+    if (await setOrderCompleted(tx, orderId, { price, note, method, reason }, actor))
       await changePetStatus(tx, pet, 'sold', 'order_completed', actor)
   })
 }

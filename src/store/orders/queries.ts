@@ -2,20 +2,24 @@
 import type { Actor } from '../../contract/actor.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
 import type { Reader, Statement, Tx } from '../../db/database.ts'
+import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { INT64_MAX } from '../../values/int64.ts'
+import { withDecimals } from '../../values/money.ts'
+import { ENTRY_COLUMNS } from '../ledger/queries.ts'
+import type { EntryReason, PaymentMethod } from '../ledger/schema.ts'
 import type { Order, OrderStatus } from './schema.ts'
 
-interface OrderRow extends Omit<Order, 'note' | 'price' | 'currency' | 'closedAt'> {
-  note: string | null
-  price: string | null
-  currency: string | null
-  closedAt: Date | null
-}
+type OptionalField = 'note' | 'price' | 'currency' | 'closedAt' | 'netPrice' | 'deposit' | 'broughtBackAt'
+/** A field without a value is null. */
+type OrderRow = Omit<Order, OptionalField> & { [Field in OptionalField]: Order[Field] | null }
 
-const COLUMNS = `orders.id, orders.pet_id as "petId", orders.status, orders.note, api_keys.name as "placedBy",
-  orders.price::text, orders.currency,
-  orders.created_at as "createdAt", orders.expires_at as "expiresAt", orders.closed_at as "closedAt"`
-const FROM = 'orders join api_keys on api_keys.id = orders.placed_by'
+const COLUMNS = `orders.id, orders.pet_id as "petId", orders.status, orders.note, actors.name as "placedBy",
+  orders.price::text, coalesce(orders.currency, balance.currency) as currency,
+  orders.created_at as "createdAt", orders.expires_at as "expiresAt", orders.closed_at as "closedAt",
+  case when balance.was_sold then balance.sales::text end as "netPrice",
+  nullif(balance.paid - balance.sales, 0)::text as deposit, balance.brought_back_at as "broughtBackAt"`
+const FROM = `orders join actors on actors.id = orders.placed_by
+  cross join lateral order_balance(orders.pet_id, orders.id) as balance`
 
 export interface OrderFilters {
   status?: OrderStatus | undefined
@@ -165,7 +169,7 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
     name: 'insert_order',
     bounded: 'by the given rows',
     // Reads the clock and the profile after the wait for the lock, so that an order never starts before the previous one
-    // ended, and never has a price that was replaced before it started. migrations/0002_orders.sql explains pet_price.
+    // ended, and never has a price that was replaced before it started. migrations/0003_orders.sql explains pet_price.
     text: `with pet as materialized (
         select id from pets where id = $1 and status = 'available' for key share
       ), hold as materialized (
@@ -181,26 +185,97 @@ export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint 
   return row?.id
 }
 
+export interface OrderUpdate {
+  /** Null clears the note, undefined keeps it. */
+  note: string | null | undefined
+  /** When an order that is open expires. */
+  expiresAtMicros: bigint | undefined
+}
+
+/** Changes an order for a locked pet; returns false if it would expire in the past, or too late. */
+export async function updateOrder(
+  tx: Tx,
+  id: bigint,
+  { note, expiresAtMicros }: OrderUpdate,
+  actor: Actor,
+): Promise<boolean> {
+  const rows = await tx.write({
+    name: 'update_order',
+    bounded: 'by unique keys',
+    text: `update orders set note = case when $2 then $3 else note end, expires_at = coalesce(given.expires_at, orders.expires_at)
+      from (select ${timeOf('$4')} as expires_at) as given cross join ${actorFrom(5)}
+      where id = $1 and (given.expires_at is null or given.expires_at > statement_timestamp()
+        and given.expires_at <= statement_timestamp() + make_interval(mins => ${HOLD_MINUTES_MAX}))
+      returning 1`,
+    values: [id, note !== undefined, note ?? null, expiresAtMicros ?? null, ...actorValues(actor)],
+  })
+  return rows.length > 0
+}
+
 /**
- * Completes an order for a locked pet; returns false if the order is not open or has expired. The price is the given one,
- * otherwise that of the order, otherwise that of the profile. Each of them has a price and a currency, or neither.
+ * Writes the event of the placed order before the end of the transaction, so that it comes before the event of its deposit. The
+ * transaction has locked the pet.
+ */
+export async function recordPlacedOrderNow(tx: Tx): Promise<void> {
+  await tx.write({
+    name: 'record_placed_order_now',
+    bounded: 'without a table',
+    text: 'set constraints record_placed immediate',
+    values: [],
+  })
+}
+
+/** How an order is completed. */
+export interface Sale {
+  price: Price | undefined
+  /** Null clears that of the order, undefined keeps it. */
+  note: string | null | undefined
+  method: PaymentMethod | undefined
+  reason: EntryReason | undefined
+}
+
+/**
+ * Completes an order for a locked pet, with the sale in the ledger; returns false if the order is not open or has expired. The
+ * price is the given one, otherwise that of the order, otherwise that of the profile. Each of them has a price and a currency,
+ * or neither. A sale without a price counts 0. What a deposit has paid is not paid again.
  */
 export async function setOrderCompleted(
   tx: Tx,
   id: bigint,
-  price: Price | undefined,
+  { price, note, method, reason }: Sale,
   actor: Actor,
 ): Promise<boolean> {
   const rows = await tx.write({
     name: 'set_order_completed',
     bounded: 'by unique keys',
-    text: `update orders set status = 'completed', closed_at = statement_timestamp(),
-        price = coalesce($2::numeric, price, (select price from pet_price(pet_id))),
-        currency = coalesce($3, currency, (select currency from pet_price(pet_id)))
-      from ${actorFrom(4)}
-      where id = $1 and status = 'open' and expires_at > statement_timestamp()
+    text: `with completed as (
+        update orders set status = 'completed', closed_at = statement_timestamp(), note = case when $8 then $9 else note end,
+          price = coalesce($2::numeric, price, (select price from pet_price(pet_id))),
+          currency = coalesce($3, currency, (select currency from pet_price(pet_id)))
+        from ${actorFrom(6)}
+        where id = $1 and status = 'open' and expires_at > statement_timestamp()
+        returning orders.id, orders.pet_id, coalesce(orders.price, 0) as price, orders.currency
+      )
+      insert into entries (${ENTRY_COLUMNS})
+      select completed.id, completed.pet_id, pets.category_id, nullif($6, '')::bigint, nullif($6, '')::bigint, $7, moment.at,
+        moment.day, 'sale', $4, coalesce(completed.currency, balance.currency, store_settings.currency),
+        completed.price - coalesce(balance.paid - balance.sales, 0), completed.price, 1, $5
+      from completed
+      join pets on pets.id = completed.pet_id
+      cross join lateral order_balance(completed.pet_id, completed.id) as balance
+      cross join store_settings
+      cross join till_moment() as moment
       returning 1`,
-    values: [id, price?.amount ?? null, price?.currency ?? null, ...actorValues(actor)],
+    values: [
+      id,
+      price?.amount ?? null,
+      price?.currency ?? null,
+      method ?? null,
+      reason ?? null,
+      ...actorValues(actor),
+      note !== undefined,
+      note ?? null,
+    ],
   })
   return rows.length > 0
 }
@@ -220,12 +295,13 @@ export async function setOrderCancelled(tx: Tx, id: bigint, actor: Actor): Promi
 }
 
 function toOrder(row: OrderRow): Order {
+  const given = Object.entries(row).filter(([, value]) => value !== null)
+  const order = Object.fromEntries(given) as unknown as Order
+  const { netPrice, deposit, currency = '' } = order
   return {
-    ...row,
-    note: row.note ?? undefined,
-    price: row.price ?? undefined,
-    currency: row.currency ?? undefined,
-    closedAt: row.closedAt ?? undefined,
+    ...order,
+    ...(netPrice !== undefined && { netPrice: withDecimals(netPrice, currency) }),
+    ...(deposit !== undefined && { deposit: withDecimals(deposit, currency) }),
   }
 }
 

@@ -1,17 +1,19 @@
 // HTTP routes for orders: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in orders.ts.
-import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
+import { actorOf } from '../../http/authentication.ts'
 import { HASH_HEADERS, IfNoneMatchHeaders, NOT_MODIFIED } from '../../http/etag.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
-import { cancelOrder, completeOrder, getOrder, listOrders, placeOrder } from './orders.ts'
+import type { CurrentSettings } from '../settings/current-settings.ts'
+import { cancelOrder, changeOrder, completeOrder, getOrder, listOrders, placeOrder } from './orders.ts'
 import {
   LIST_LIMIT_DEFAULT,
   ListOrdersQuery,
   NewOrderRef,
   ORDER_SCHEMAS,
+  OrderChangesRef,
   OrderCompletionRef,
   OrderParams,
   OrderSchema,
@@ -23,8 +25,7 @@ interface OrderServices {
   publicUrl: string
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
-  /** The currency of new prices. */
-  currency: string
+  settings: CurrentSettings
 }
 
 const EXAMPLE = {
@@ -41,7 +42,7 @@ const EXAMPLE = {
 const CLOSED_AT = '2026-11-15T10:12:00.000Z'
 const endedAs = (status: string) => ({ ...EXAMPLE, status, closedAt: CLOSED_AT })
 
-function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: OrderServices): void {
+function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, settings }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders',
@@ -76,7 +77,7 @@ function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: Orde
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
         holdMinutesDefault: holdMinutes,
-        currency,
+        currency: await settings.currency(),
       })
       if (replayed) reply.header('idempotency-replayed', 'true')
       reply.code(201).header('location', `${publicUrl}/v1/store/orders/${order.id}`)
@@ -85,20 +86,48 @@ function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, currency }: Orde
   })
 }
 
-function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
+function updateOrderRoute(app: V1, { db }: OrderServices): void {
+  app.route({
+    method: 'PATCH',
+    url: '/store/orders/:orderId',
+    config: {
+      scope: 'orders:write',
+      errors: ['order_closed'],
+      retry: { rule: 'never', effect: 'A retry can undo a later change by another client.' },
+    },
+    schema: {
+      operationId: 'updateOrder',
+      summary: 'Change an order',
+      description:
+        'Changes the given fields: the note of any order, also of one that is completed, cancelled or expired, and the time when an open order expires.',
+      tags: ['store'],
+      params: OrderParams,
+      body: OrderChangesRef,
+      response: {
+        200: response(OrderSchema, { description: 'The order after the change.', example: EXAMPLE }),
+      },
+    },
+    handler: (request) => changeOrder(db, request.params.orderId, request.body, actorOf(request)),
+  })
+}
+
+function completeOrderRoute(app: V1, { db, settings }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders/:orderId/complete',
     config: {
       scope: 'orders:write',
       errors: ['currency_mismatch', 'order_closed'],
-      retry: { rule: 'safe', effect: 'A retry returns 200 with the same order. It never changes the price.' },
+      retry: {
+        rule: 'safe',
+        effect: 'A retry returns 200 with the same order. It never changes the price or the note.',
+      },
     },
     schema: {
       operationId: 'completeOrder',
       summary: 'Complete an order',
       description:
-        'Sells the pet: its status changes from `pending` to `sold`. The body is optional. Without `price`, the price of the order stays; if it has none, the order gets the price in the profile of the pet. Idempotent: completing a completed order returns it unchanged, also with another price.',
+        'Sells the pet: its status changes from `pending` to `sold`. The body is optional. A `note` replaces that of the order, `null` clears it. Without `price`, the price of the order stays; if it has none, the order gets the price in the profile of the pet. Idempotent: completing a completed order returns it unchanged, also with another price or note.',
       tags: ['store'],
       params: OrderParams,
       body: OrderCompletionRef,
@@ -106,8 +135,11 @@ function completeOrderRoute(app: V1, { db, currency }: OrderServices): void {
         200: response(OrderSchema, { description: 'The completed order.', example: endedAs('completed') }),
       },
     },
-    handler: (request) =>
-      completeOrder(db, request.params.orderId, request.body, { actor: actorOf(request), currency }),
+    handler: async (request) =>
+      completeOrder(db, request.params.orderId, request.body, {
+        actor: actorOf(request),
+        currency: await settings.currency(),
+      }),
   })
 }
 
@@ -187,11 +219,14 @@ function getOrderRoute(app: V1, { db }: OrderServices): void {
   })
 }
 
-function actorOf(request: FastifyRequest): { apiKeyId: bigint; requestId: string } {
-  return { apiKeyId: (request.caller as Caller).id, requestId: request.id }
-}
-
 export const ORDERS = {
   schemas: ORDER_SCHEMAS,
-  operations: [placeOrderRoute, listOrdersRoute, getOrderRoute, completeOrderRoute, cancelOrderRoute],
+  operations: [
+    placeOrderRoute,
+    listOrdersRoute,
+    getOrderRoute,
+    updateOrderRoute,
+    completeOrderRoute,
+    cancelOrderRoute,
+  ],
 }

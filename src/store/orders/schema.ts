@@ -2,9 +2,10 @@
 import { type Static, Type } from 'typebox'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { Int64 } from '../../contract/int64-schema.ts'
-import { optionalBody, refTo, type ResponseOf } from '../../contract/named-schema.ts'
+import { optionalBody, orNull, refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
-import { CurrencySchema, PRICE_FIELDS, PriceSchema } from '../../contract/price.ts'
+import { AmountSchema, CurrencySchema, PRICE_FIELDS, PriceSchema } from '../../contract/price.ts'
+import { PaymentField, reason } from '../ledger/schema.ts'
 
 export const ORDER_STATUSES = ['open', 'completed', 'cancelled', 'expired'] as const
 /** Sort orders other than newest first. */
@@ -15,13 +16,17 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number]
 const NOTE_LENGTH_MAX = 500
 export const LIST_LIMIT_DEFAULT = 20
 
-const note = Type.Optional(
+const NoteSchema = Type.String({
+  minLength: 1,
+  maxLength: NOTE_LENGTH_MAX,
+  description: 'Note for the staff, such as the buyer and the time of pickup.',
+})
+const note = Type.Optional(NoteSchema)
+const amount = (description: string) =>
   Type.String({
-    minLength: 1,
-    maxLength: NOTE_LENGTH_MAX,
-    description: 'Note for the staff, such as the buyer and the time of pickup.',
-  }),
-)
+    description: `${description} Events of type \`order.entry_added\` have it, other events do not.`,
+    examples: ['119.00'],
+  })
 const time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description })
 
 const NewOrderSchema = Type.Object(
@@ -37,6 +42,10 @@ const NewOrderSchema = Type.Object(
     ),
     note,
     ...PRICE_FIELDS,
+    deposit: Type.Optional(
+      AmountSchema('Money that the customer pays now, more than 0. A sale settles it; otherwise settle it.'),
+    ),
+    method: PaymentField,
   },
   {
     $id: 'NewOrder',
@@ -48,12 +57,36 @@ const NewOrderSchema = Type.Object(
 export type NewOrder = Static<typeof NewOrderSchema>
 export const NewOrderRef = refTo(NewOrderSchema)
 
-const OrderCompletionSchema = Type.Object(PRICE_FIELDS, {
-  $id: 'OrderCompletion',
-  additionalProperties: false,
-  description: 'How the order ends.',
-  examples: [{ price: '119.00' }],
-})
+const OrderChangesSchema = Type.Object(
+  {
+    note: Type.Optional(orNull(NoteSchema)),
+    expiresAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        'x-within-minutes': HOLD_MINUTES_MAX,
+        description: `When the order expires, unless it is completed or cancelled first: in the future, and at most ${HOLD_MINUTES_MAX} minutes from now. Only for an open order.`,
+      }),
+    ),
+  },
+  {
+    $id: 'OrderChanges',
+    additionalProperties: false,
+    description: 'The fields to change. Absent ones stay unchanged, and `null` clears the note.',
+    examples: [{ note: 'Ms Okafor, paid a deposit of 50.00' }],
+  },
+)
+export type OrderChanges = Static<typeof OrderChangesSchema>
+export const OrderChangesRef = refTo(OrderChangesSchema)
+
+const OrderCompletionSchema = Type.Object(
+  { note: Type.Optional(orNull(NoteSchema)), ...PRICE_FIELDS, method: PaymentField, reason },
+  {
+    $id: 'OrderCompletion',
+    additionalProperties: false,
+    description: 'How the order ends. Absent fields stay unchanged, and `null` clears the note.',
+    examples: [{ price: '119.00', method: 'card' }],
+  },
+)
 export type OrderCompletion = Static<typeof OrderCompletionSchema>
 export const OrderCompletionRef = optionalBody(refTo(OrderCompletionSchema))
 
@@ -64,12 +97,21 @@ export const OrderSchema = Type.Object(
     status: Type.Unsafe<OrderStatus>({ type: 'string', enum: ORDER_STATUSES }),
     note,
     price: Type.Optional(PriceSchema),
+    netPrice: Type.Optional(
+      amount(
+        'What the sale has brought so far: the price after corrections and refunds. Present once the order was completed.',
+      ),
+    ),
+    deposit: Type.Optional(amount('The deposit that the order holds. Absent without one.')),
     currency: Type.Optional(CurrencySchema),
-    placedBy: Type.String({ description: 'Name of the API key that placed the order.' }),
+    placedBy: Type.String({ description: 'Present name of the program or person that placed the order.' }),
     createdAt: time('When the order was placed.'),
     expiresAt: time('When the order expires, unless it is completed or cancelled first.'),
     closedAt: Type.Optional(
       time('When the order was completed, cancelled or expired. Absent while it is open.'),
+    ),
+    broughtBackAt: Type.Optional(
+      time('When the pet came back, or the sale was voided. Absent while the order sells the pet.'),
     ),
   },
   { $id: 'Order', description: 'A hold on a pet, and how it ended.' },
@@ -81,7 +123,13 @@ export const OrdersSchema = Type.Array(refTo(OrderSchema), {
   description: 'Orders, newest first, or sorted by the time that `sort` names.',
 })
 
-export const ORDER_SCHEMAS = [NewOrderSchema, OrderCompletionSchema, OrderSchema, OrdersSchema]
+export const ORDER_SCHEMAS = [
+  NewOrderSchema,
+  OrderChangesSchema,
+  OrderCompletionSchema,
+  OrderSchema,
+  OrdersSchema,
+]
 
 const closedTime = (description: string) =>
   Type.Optional(

@@ -2,7 +2,7 @@
 //
 // One transaction makes all changes and stores the response. It first locks the pets, then decides each change, then writes
 // those that are allowed: no statement depends on a value that PostgreSQL could reject, so that no change undoes another.
-import type { Actor } from '../../contract/actor.ts'
+import type { CallingActor } from '../../contract/actor.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError, type ErrorDetail, errorBody } from '../../contract/errors.ts'
 import type { Db, Tx } from '../../db/database.ts'
@@ -17,6 +17,7 @@ import type { PetToInsert } from '../pets/queries.ts'
 import type { VersionedPet } from '../pets/schema.ts'
 import { givenFacts, newProfile } from '../profiles/profiles.ts'
 import { withReferences } from '../profiles/references.ts'
+import { findPetsWithSale, insertFullRefunds } from '../ledger/queries.ts'
 import { deletePets, findHolds, findPetsWithOrders, lockPets, updatePets } from './queries.ts'
 import type { PetChangeResult, PetToCreate, PetToDelete, PetToUpdate } from './schema.ts'
 
@@ -28,13 +29,14 @@ export type CheckedChange =
   | { kind: 'invalid'; petId: unknown; error: AppError }
 
 export interface ChangePetsOptions {
-  actor: Actor & { apiKeyId: bigint }
-  ownerId: bigint
+  actor: CallingActor
   idempotencyKey: string | undefined
   categoryPolicy: CategoryPolicy
   /** The currency of the store. */
   currency: string
   now: Date
+  /** Throws unless the caller may refund a sale. */
+  requireTill: () => void
   /** Called with the response before the commit: if it throws, no change is made. */
   reserve: (json: string) => void
 }
@@ -52,7 +54,7 @@ export async function changePets(
   options: ChangePetsOptions,
 ): Promise<ChangePetsOutcome> {
   rejectRepeatedPets(changes)
-  const { ownerId, idempotencyKey: key, reserve } = options
+  const { actor, idempotencyKey: key, reserve } = options
   let deleted: bigint[] = []
   const work = async (tx: Tx): Promise<string> => {
     const results = await makeChanges(tx, changes, options)
@@ -66,7 +68,7 @@ export async function changePets(
   if (key === undefined)
     return { json: await withReferences(() => db.transaction(work)), replayed: false, deleted }
   const values = changes.flatMap(valuesOf)
-  const idempotent = { ownerId, key, operation: 'changePets', values }
+  const idempotent = { actorId: actor.actorId, key, operation: 'changePets', values }
   const { response, replayed } = await withReferences(() => doOnce(db, idempotent, work))
   return { json: response, replayed, deleted }
 }
@@ -136,6 +138,8 @@ async function makeChanges(
     decisions.flatMap((decision) => (decision.write === 'create' ? [decision.pet] : [])),
   )
   const updates = decisions.flatMap((decision) => (decision.write === 'update' ? [decision.update] : []))
+  const returned = updates.flatMap(({ pet, isReturn }) => (isReturn ? [pet.id] : []))
+  if (returned.length > 0) await insertFullRefunds(tx, returned, options.actor)
   if (updates.length > 0) {
     await updatePets(
       tx,
@@ -173,7 +177,7 @@ function toError(error: AppError): PetChangeResult {
 async function lockAndRead(
   tx: Tx,
   changes: readonly CheckedChange[],
-  { actor, categoryPolicy }: ChangePetsOptions,
+  { actor, categoryPolicy, requireTill }: ChangePetsOptions,
 ): Promise<Facts> {
   const named = changes.flatMap((change) =>
     change.kind === 'update' || change.kind === 'delete' ? [change.values.petId] : [],
@@ -189,9 +193,13 @@ async function lockAndRead(
   })
   const isStrict = categoryPolicy === 'strict' && categoryIds.length > 0
   const categories = new Set(isStrict ? (await findCategoriesByIds(tx, categoryIds)).map(({ id }) => id) : [])
+  const sold = locked.filter(({ status }) => status === 'sold').map(({ id }) => id)
+  const withSale = new Set(sold.length === 0 ? [] : await findPetsWithSale(tx, sold))
   return {
     pets,
     isHeld: async (petId) => held.has(petId),
+    hasSale: async (petId) => withSale.has(petId),
+    requireTill,
     hasOrders: (petId) => withOrders.has(petId),
     allowsCategory: async (id) => categoryPolicy === 'any' || categories.has(id),
   }
@@ -221,7 +229,7 @@ async function decide(change: CheckedChange, facts: Facts, options: ChangePetsOp
       case 'create': {
         const { name, categoryId, status = 'available', profile } = change.values
         await requireCategory(categoryId, facts.allowsCategory)
-        const { apiKeyId: createdBy, requestId } = options.actor
+        const { actorId: createdBy, requestId } = options.actor
         const toInsert = { name, categoryId, status, createdBy, requestId }
         return { write: 'create', pet: { ...toInsert, profile: newProfile(profile, options) } }
       }

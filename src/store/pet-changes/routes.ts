@@ -1,14 +1,15 @@
 // HTTP route of changePets: what it accepts, returns and requires. Contains no SQL; the rules are in pet-changes.ts.
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../../contract/caller.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import type { ByteBudget } from '../../contract/byte-budget.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Db } from '../../db/database.ts'
+import { actorOf, requireScope } from '../../http/authentication.ts'
 import { response, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { reserveResponse } from '../../http/response-bytes.ts'
 import { JSON_TYPE } from '../../http/security-headers.ts'
 import { logDeletion } from '../pets/routes.ts'
+import type { CurrentSettings } from '../settings/current-settings.ts'
 import { type CheckedChange, changePets } from './pet-changes.ts'
 import {
   PET_CHANGE_SCHEMAS,
@@ -23,8 +24,7 @@ import {
 interface PetChangeServices {
   db: Db
   categoryPolicy: CategoryPolicy
-  /** The currency of new prices. */
-  currency: string
+  settings: CurrentSettings
   clock: () => Date
   responseBytes: ByteBudget
 }
@@ -38,7 +38,7 @@ const RESULTS_EXAMPLE = {
 }
 
 function changePetsRoute(app: V1, services: PetChangeServices): void {
-  const { db, categoryPolicy, currency, clock, responseBytes } = services
+  const { db, categoryPolicy, settings, clock, responseBytes } = services
   app.route({
     method: 'POST',
     url: '/pet-changes',
@@ -67,14 +67,13 @@ function changePetsRoute(app: V1, services: PetChangeServices): void {
     },
     handler: async (request, reply) => {
       const changes = request.body.changes.map((change) => checkChange(request, change))
-      const caller = request.caller as Caller
       const outcome = await changePets(db, changes, {
-        actor: { apiKeyId: caller.id, requestId: request.id },
-        ownerId: caller.ownerId,
+        actor: actorOf(request),
         idempotencyKey: request.headers['idempotency-key'],
         categoryPolicy,
-        currency,
+        currency: await settings.currency(),
         now: clock(),
+        requireTill: () => requireScope(request, 'till:write'),
         reserve: (json) => reserveResponse(responseBytes, reply, json),
       }).catch((error: unknown) => {
         if (error instanceof AppError && error.code === 'outcome_unknown')

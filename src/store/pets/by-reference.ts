@@ -1,6 +1,6 @@
 // Rules of putPetByReference, which keeps the pets of another system the same here: it creates the pet that has the reference, or
 // changes its name, category and profile.
-import type { Actor } from '../../contract/actor.ts'
+import type { CallingActor } from '../../contract/actor.ts'
 import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { WRITABLE_NAMES } from '../../contract/profile-fields.ts'
@@ -20,7 +20,7 @@ import type { PetByReference, VersionedPet } from './schema.ts'
 const ATTEMPTS_MAX = 5
 
 export interface PutByReferenceOptions {
-  actor: Actor & { apiKeyId: bigint }
+  actor: CallingActor
   categoryPolicy: CategoryPolicy
   /** The currency of the store. */
   currency: string
@@ -83,7 +83,7 @@ async function create(
 ): Promise<PutPet | undefined> {
   await requireCategory(categoryId, categoryRule(tx, categoryPolicy))
   const profile = newProfile({ ...withoutNull(facts), reference }, { currency, now })
-  const made = { createdBy: actor.apiKeyId, requestId: actor.requestId }
+  const made = { createdBy: actor.actorId, requestId: actor.requestId }
   const [id] = await insertNewPets(tx, [{ name, categoryId, status, profile, ...made }])
   return id === undefined ? undefined : { pet: { id, name, categoryId, status, version: 1 }, isNew: true }
 }
@@ -98,6 +98,8 @@ async function change(
   const update = await decideUpdate(pet, { name, categoryId }, () => true, {
     isHeld: async (petId) => (await findHold(tx, petId)) !== undefined,
     allowsCategory: categoryRule(tx, categoryPolicy),
+    hasSale: async () => false,
+    requireTill: () => {},
   })
   if (update === undefined) return pet
   const version = await updatePet(tx, update.pet, actor)

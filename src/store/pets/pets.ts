@@ -12,7 +12,9 @@ import type { ChangedFields } from '../history/schema.ts'
 import { releaseExpiredHold } from '../holds/holds.ts'
 import { findHold, hasOrders, lockPet } from '../holds/queries.ts'
 import { unwrap } from '../idempotency/idempotency.ts'
+import { findPetsWithSale, insertFullRefunds } from '../ledger/queries.ts'
 import { givenFacts, newProfile } from '../profiles/profiles.ts'
+import type { CurrentSettings } from '../settings/current-settings.ts'
 import type { PetTable } from './table.ts'
 import type { Include } from './included.ts'
 import { FILTER_NAMES, hasOtherFilters, indexedFilters, type PetFilters } from './filters.ts'
@@ -177,11 +179,11 @@ export async function getPet({ findPet }: PetTable, id: bigint): Promise<Version
 }
 
 export interface CreatePetOptions {
-  caller: Pick<Caller, 'id' | 'ownerId'>
+  caller: Pick<Caller, 'actorId'>
   requestId: string
   idempotencyKey: string | undefined
-  /** The currency of the store. */
-  currency: string
+  /** The currency of the store. Only a pet with facts needs it. */
+  currency: CurrentSettings['currency']
   now: Date
   allowsCategory: PetFacts['allowsCategory']
 }
@@ -192,8 +194,8 @@ export async function createPet(
   { caller, requestId, idempotencyKey, currency, now, allowsCategory }: CreatePetOptions,
 ): Promise<{ pet: Pet; replayed: boolean }> {
   await requireCategory(categoryId, allowsCategory)
-  const profile = newProfile(fields, { currency, now })
-  const toInsert = { name, categoryId, status, createdBy: caller.id, requestId, profile }
+  const profile = fields && newProfile(fields, { currency: await currency(), now })
+  const toInsert = { name, categoryId, status, createdBy: caller.actorId, requestId, profile }
   const asPet = (id: bigint): Pet => ({ id, name, categoryId, status })
 
   if (idempotencyKey === undefined) {
@@ -203,7 +205,7 @@ export async function createPet(
   }
 
   const idempotent = {
-    ownerId: caller.ownerId,
+    actorId: caller.actorId,
     key: idempotencyKey,
     operation: 'createPet',
     values: [name, categoryId, status, ...givenFacts(fields)],
@@ -219,13 +221,15 @@ export interface ChangePetOptions {
   /** Returns whether this version satisfies the client's precondition. */
   isExpected: (version: number) => boolean
   categoryPolicy: CategoryPolicy
+  /** Throws unless the caller may refund a sale. */
+  requireTill: () => void
 }
 
 export async function changePet(
   db: Db,
   id: bigint,
   change: PetChange,
-  { actor, isExpected, categoryPolicy }: ChangePetOptions,
+  { actor, isExpected, categoryPolicy, requireTill }: ChangePetOptions,
 ): Promise<VersionedPet> {
   return db.transaction(async (tx) => {
     const locked = await lockPet(tx, id)
@@ -234,8 +238,11 @@ export async function changePet(
     const update = await decideUpdate(pet, change, isExpected, {
       isHeld: async (petId) => (await findHold(tx, petId)) !== undefined,
       allowsCategory: categoryRule(tx, categoryPolicy),
+      hasSale: async (petId) => (await findPetsWithSale(tx, [petId])).length > 0,
+      requireTill,
     })
     if (update === undefined) return pet
+    if (update.isReturn) await insertFullRefunds(tx, [id], actor)
     const version = await updatePet(tx, update.pet, actor)
     await insertHistory(tx, update.entry, actor)
     return { ...update.pet, version }
@@ -248,12 +255,17 @@ export interface PetFacts {
   isHeld: (petId: bigint) => Promise<boolean>
   /** Whether a pet can be in this category. */
   allowsCategory: (categoryId: bigint) => Promise<boolean>
+  /** Whether a sale has sold the pet, which did not come back. */
+  hasSale: (petId: bigint) => Promise<boolean>
+  requireTill: () => void
 }
 
 /** The pet after a change, with its version before, and the entry of its history. */
 export interface PetUpdate {
   pet: VersionedPet
   entry: Change
+  /** Whether the pet comes back from its sale: all that was paid is refunded, in the same transaction. */
+  isReturn: boolean
 }
 
 /** Throws if the change is not allowed. Returns undefined if it changes nothing. */
@@ -274,7 +286,9 @@ export async function decideUpdate(
   if (Object.keys(to).length === 0) return undefined
   if (to.status !== undefined) await requireTransition(pet, to.status, facts)
   if (to.categoryId !== undefined) await requireCategory(to.categoryId, facts.allowsCategory)
-  return { pet: changed, entry: { petId: pet.id, event: 'updated', from, to, reason } }
+  const isReturn = from.status === 'sold' && (await facts.hasSale(pet.id))
+  if (isReturn) facts.requireTill()
+  return { pet: changed, entry: { petId: pet.id, event: 'updated', from, to, reason }, isReturn }
 }
 
 /** Deletes a pet that was created by mistake. A pet that has ever had an order cannot be deleted. */

@@ -62,7 +62,7 @@ export function isIncludingAny(pages: readonly PetPageQuery[]): boolean {
  * for a status that no pet has. With `status = $1 and id < $2`, PostgreSQL's generic plan scanned the primary key. If
  * only the 100 oldest of a million pets had the status, it read 999,920 rows to return 20.
  *
- * The "+ 0" matches the index pets_by_category_and_status. migrations/0001_pets.sql explains it.
+ * The "+ 0" matches the index pets_by_category_and_status. migrations/0002_pets.sql explains it.
  */
 const RANGES = {
   '': { name: 'find_pet_pages', where: 'id < page.before_id', orderBy: 'id desc' },
@@ -260,7 +260,7 @@ export function petsByName(
   }
 }
 
-/** The range of an id. migrations/0001_pets.sql explains the ranges. */
+/** The range of an id. migrations/0002_pets.sql explains the ranges. */
 const RANGE_BITS = 15
 
 /**

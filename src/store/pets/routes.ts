@@ -6,6 +6,7 @@ import type { CategoryPolicy } from '../../contract/category-policy.ts'
 import { AppError } from '../../contract/errors.ts'
 import { LIST_LIMIT_MAX, pageLinks, readPage, LINKS } from '../../contract/paging.ts'
 import type { Db } from '../../db/database.ts'
+import { actorOf, requireScope } from '../../http/authentication.ts'
 import {
   etag,
   etagIncluding,
@@ -17,6 +18,7 @@ import {
 import { response, emptyResponse, IdempotencyKeyHeaders, type V1 } from '../../http/operation.ts'
 import { GET_PET_PAGE } from '../../http/page-addresses.ts'
 import { IGNORED_FIELDS, ignoredFields } from '../../http/strict-requests.ts'
+import type { CurrentSettings } from '../settings/current-settings.ts'
 import { putPetByReference } from './by-reference.ts'
 import { includeOf } from './included.ts'
 import { queryKey } from '../../http/query-key.ts'
@@ -57,8 +59,7 @@ interface PetServices extends DeprecationServices {
   db: Db
   petTable: PetTable
   categoryPolicy: CategoryPolicy
-  /** The currency of new prices. */
-  currency: string
+  settings: CurrentSettings
 }
 
 const REMOVAL_DAY = GET_PET_REMOVAL.toISOString().slice(0, 10)
@@ -145,7 +146,7 @@ function getPetCountRoute(app: V1, { db }: PetServices): void {
 }
 
 function createPetRoute(app: V1, services: PetServices): void {
-  const { db, petTable, categoryPolicy, currency, clock } = services
+  const { db, petTable, categoryPolicy, settings, clock } = services
   app.route({
     method: 'POST',
     url: '/pets',
@@ -183,7 +184,7 @@ function createPetRoute(app: V1, services: PetServices): void {
         caller: request.caller as Caller,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
-        currency,
+        currency: settings.currency,
         now: clock(),
         allowsCategory: categoryRule(db, categoryPolicy),
       })
@@ -272,9 +273,10 @@ function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
     },
     handler: async (request, reply) => {
       const pet = await changePet(db, request.params.petId, request.body, {
-        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        actor: actorOf(request),
         isExpected: ifMatch(request.headers['if-match'], 'pet'),
         categoryPolicy,
+        requireTill: () => requireScope(request, 'till:write'),
       })
       reply.header('etag', etag(pet.version))
       return pet
@@ -283,7 +285,7 @@ function updatePetRoute(app: V1, { db, categoryPolicy }: PetServices): void {
 }
 
 function putPetByReferenceRoute(app: V1, services: PetServices): void {
-  const { db, categoryPolicy, currency, clock } = services
+  const { db, categoryPolicy, settings, clock } = services
   const headers = { ETag: 'Version of the pet, for `If-Match`.' }
   app.route({
     method: 'PUT',
@@ -315,9 +317,9 @@ function putPetByReferenceRoute(app: V1, services: PetServices): void {
     },
     handler: async (request, reply) => {
       const { pet, isNew } = await putPetByReference(db, request.params.reference, request.body, {
-        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        actor: actorOf(request),
         categoryPolicy,
-        currency,
+        currency: await settings.currency(),
         now: clock(),
       })
       reply.header('etag', etag(pet.version))
@@ -354,9 +356,8 @@ function deletePetRoute(app: V1, { db }: PetServices): void {
     },
     handler: async (request, reply) => {
       const { petId } = request.params
-      const actor = { requestId: request.id, apiKeyId: (request.caller as Caller).id }
       try {
-        await removePet(db, petId, ifMatch(request.headers['if-match'], 'pet'), actor)
+        await removePet(db, petId, ifMatch(request.headers['if-match'], 'pet'), actorOf(request))
       } catch (error) {
         if (error instanceof AppError && error.code === 'outcome_unknown')
           logDeletion(request, petId, 'unknown')
@@ -368,9 +369,9 @@ function deletePetRoute(app: V1, { db }: PetServices): void {
   })
 }
 
-/** The history of a deleted pet is deleted too, so only the log records which API key deleted the pet. */
+/** The history of a deleted pet is deleted too, so only the log records who deleted the pet. */
 export function logDeletion(request: FastifyRequest, petId: bigint, outcome: 'done' | 'unknown'): void {
-  const deletion = { requestId: request.id, apiKeyId: (request.caller as Caller).id, petId }
+  const deletion = { ...actorOf(request), apiKeyId: (request.caller as Caller).id, petId }
   if (outcome === 'done') request.log.info(deletion, 'pet deleted')
   else request.log.warn(deletion, 'pet may have been deleted')
 }

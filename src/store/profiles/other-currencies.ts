@@ -1,4 +1,4 @@
-// Finds prices in another currency than that of the store, for the log of the service and for `petstore doctor`.
+// Finds prices in another currency than that of the shop, for `petstore doctor`.
 import type { Reader } from '../../db/database.ts'
 
 /** Bounds the time of the check: no index has the currency. Reads this many of the newest and of the oldest profiles. */
@@ -30,29 +30,4 @@ export async function findOtherCurrencies(db: Reader, currency: string): Promise
       order by currency`,
     values: [currency, PROFILES_READ_MAX],
   })
-}
-
-/** False before the first migration, and for a role that only delivers webhooks. */
-export async function canReadCurrencies(db: Reader): Promise<boolean> {
-  const [tables] = await db.read<{ areReadable: boolean | null }>({
-    name: 'can_read_currencies',
-    bounded: 'without a table',
-    text: `select has_table_privilege(to_regclass('pets'), 'select')
-        and has_table_privilege(to_regclass('pet_profiles'), 'select') as "areReadable"`,
-    values: [],
-  })
-  return tables?.areReadable === true
-}
-
-/** What the operator reads: what is wrong, and what to do. */
-export function describeOtherCurrencies(
-  others: readonly OtherCurrency[],
-  currency: string,
-): { message: string; remedy: string } {
-  const stored = others.map((other) => `${other.currency} (such as pet ${other.petId})`).join(', ')
-  const [{ currency: former } = { currency }] = others
-  return {
-    message: `CURRENCY is ${currency}, but pets have prices in ${stored}`,
-    remedy: `If CURRENCY is wrong, set CURRENCY=${former} and restart the service. Otherwise set a new price for each of these pets, with its currency: their prices stay as they are until then.`,
-  }
 }

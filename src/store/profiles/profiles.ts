@@ -100,9 +100,10 @@ export interface NewProfileOptions {
 
 /** The profile of a new pet, as it is stored; undefined without a fact. Throws if it has a fault. */
 export function newProfile(
-  fields: NewPetProfile = {},
+  fields: NewPetProfile | undefined,
   { currency, now }: NewProfileOptions,
 ): ProfileFields | undefined {
+  if (fields === undefined) return undefined
   try {
     const details = profileFaults(fields, currency, now)
     if (details.length > 0) throw new AppError('invalid_body', { details })

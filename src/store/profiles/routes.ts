@@ -1,9 +1,10 @@
 // HTTP routes for profiles: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in profiles.ts.
-import type { Caller } from '../../contract/caller.ts'
 import type { Db } from '../../db/database.ts'
+import { actorOf } from '../../http/authentication.ts'
 import { etag, IfNoneMatchHeaders, ifMatch, ifMatchHeaders, NOT_MODIFIED } from '../../http/etag.ts'
 import { response, type V1 } from '../../http/operation.ts'
+import type { CurrentSettings } from '../settings/current-settings.ts'
 import { getPetProfile, listPetProfiles, putPetProfile } from './profiles.ts'
 import {
   ListPetProfilesQuery,
@@ -17,8 +18,7 @@ import {
 
 interface ProfileServices {
   db: Db
-  /** The currency of new prices. */
-  currency: string
+  settings: CurrentSettings
   clock: () => Date
 }
 
@@ -54,7 +54,7 @@ function getPetProfileRoute(app: V1, { db }: ProfileServices): void {
   })
 }
 
-function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): void {
+function putPetProfileRoute(app: V1, { db, settings, clock }: ProfileServices): void {
   app.route({
     method: 'PUT',
     url: '/pets/:petId/profile',
@@ -86,9 +86,9 @@ function putPetProfileRoute(app: V1, { db, currency, clock }: ProfileServices): 
     },
     handler: async (request, reply) => {
       const profile = await putPetProfile(db, request.params.petId, request.body, {
-        actor: { apiKeyId: (request.caller as Caller).id, requestId: request.id },
+        actor: actorOf(request),
         isExpected: ifMatch(request.headers['if-match'], 'profile'),
-        currency,
+        currency: await settings.currency(),
         now: clock(),
       })
       reply.header('etag', etag(profile.version))

@@ -1,7 +1,7 @@
 // JSON schemas of profiles: the price of a pet and facts about it. A pet itself has only its name, category and status.
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
-import { refTo, type ResponseOf } from '../../contract/named-schema.ts'
+import { orNull, refTo, type ResponseOf } from '../../contract/named-schema.ts'
 import { LIST_LIMIT_MAX } from '../../contract/paging.ts'
 import { ChipNumberSchema, PROFILE_FIELDS, WRITABLE_FIELDS } from '../../contract/profile-fields.ts'
 
@@ -44,12 +44,6 @@ export type NewPetProfile = Static<typeof NewPetProfileSchema>
 export const NewPetProfileRef = refTo(NewPetProfileSchema)
 
 type Nullable<Fields> = { [Name in keyof Fields]: Fields[Name] | null }
-
-/** The same schema for a value that can also be null. */
-function orNull(schema: TSchema): TSchema {
-  const { type, enum: values } = schema as { type?: string; enum?: readonly unknown[] }
-  return Type.Unsafe({ ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) })
-}
 
 const ProfileChangeSchema = Type.Object(
   Object.fromEntries(

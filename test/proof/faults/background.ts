@@ -1,4 +1,5 @@
 // Background work of the service, and writes that only the command line and the demo make.
+import { upsertHealthReport } from '../../../src/server/health/queries.ts'
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../../src/access/api-keys/api-keys.ts'
 import { DEFAULT_SCOPES } from '../../../src/contract/scopes.ts'
@@ -67,6 +68,14 @@ export const BACKGROUND: Operation[] = [
         run: () => outcomeOfWork(insertRestoreCheck(db, recorded)),
         effects: () => query('select count(*) from restore_checks where backup = $1', [backup]),
       }
+    },
+  },
+  {
+    // Without effects: the statement is idempotent.
+    name: 'recording a report of a timer',
+    prepare: async ({ db }) => {
+      const report = { name: 'disk', at: null, usedBytes: 1n, totalBytes: 2n, note: null } as const
+      return { run: () => outcomeOfWork(upsertHealthReport(db, report)) }
     },
   },
   {

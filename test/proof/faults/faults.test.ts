@@ -37,6 +37,7 @@ import { seeded } from '../random.ts'
 import { READING } from './reading.ts'
 import { SIGNING_IN } from './signing-in.ts'
 import { count, counts, faulted } from './tally.ts'
+import { TILL } from './till.ts'
 import { WEBHOOKS } from './webhooks.ts'
 import { WRITING } from './writing.ts'
 
@@ -145,6 +146,7 @@ async function allCells(): Promise<Cell[]> {
   const cells: Cell[] = []
   for (const operation of [
     ...WRITING,
+    ...TILL,
     ...WEBHOOKS,
     ...SIGNING_IN,
     ...BACKGROUND,

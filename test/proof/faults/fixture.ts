@@ -12,6 +12,7 @@ import {
 } from '../../../src/db/connection/deadlines.ts'
 import type { Db } from '../../../src/db/database.ts'
 import { type Holds, trackHolds } from '../../../src/store/holds/sweep.ts'
+import { openSettings } from '../../../src/store/settings/current-settings.ts'
 import { openLog } from '../../../src/telemetry/log.ts'
 import { openApiFixture, type ApiFixture } from '../../support/api-fixture.ts'
 import { issueApiKey, startApp } from '../../support/app.ts'
@@ -108,6 +109,7 @@ export async function openFaultFixture(role: { name: string; password: string })
     categoryPolicy: 'strict',
     webhooksMax: 1_000_000,
     verifyApiKey: apiKeyVerifier(db, 'production', now),
+    settings: openSettings(db, now),
   })
   const { text: apiKey } = await workInTime(() => issueApiKey(db, { name: 'fixture', scopes: SCOPES }))
 

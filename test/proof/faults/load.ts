@@ -118,7 +118,7 @@ async function judgeAll(databaseUrl: string, pets: number, changes: readonly Cha
   const rows = await sql<{ token: string; count: string }>(
     databaseUrl,
     `select name as token, count(*) from pets group by name
-    union all select name, count(*) from api_keys group by name
+    union all select name, count(*) from api_keys join actors on actors.id = actor_id group by name
     union all select reason, count(*) from pet_history where reason is not null group by reason
     union all select note, count(*) from orders where note is not null group by note
     union all select 'order ' || id || ' ' || status, 1 from orders

@@ -3,6 +3,7 @@ import { findAllApiKeys, findValidApiKeyIds } from '../../../src/access/api-keys
 import { readSchemaState } from '../../../src/db/migrations/migrate.ts'
 import { sequenceEvents } from '../../../src/events/feed/sequencer.ts'
 import type { ApiFixture } from '../../support/api-fixture.ts'
+import { canReadSettings } from '../../../src/store/settings/queries.ts'
 import { linkTo } from '../../support/pets.ts'
 import { isPlainRead, OPERATIONS } from '../inputs/document.ts'
 import type { FaultFixture } from './fixture.ts'
@@ -51,8 +52,11 @@ function work(doIt: (fixture: FaultFixture) => Promise<unknown>) {
 
 const BY_CATEGORY = `categoryId=${STOCK_CATEGORY}`
 
-/** webhooks.ts reads them while there are some, and `readNewEvent` an event. */
-const ELSEWHERE = new Set(['listWebhooks', 'listEvents'])
+/** webhooks.ts reads them while there are some, and `readNewEvent` an event. The report says when it was made. */
+const ELSEWHERE = new Set(['listWebhooks', 'listEvents', 'getHealthReport'])
+const HEALTH_REPORT = OPERATIONS.find(({ id }) => id === 'getHealthReport')?.path ?? ''
+
+const GROUPINGS = ['day', 'seller', 'category', 'method', 'kind']
 
 /** Reads without an id, such as the inventory. */
 const PLAIN_READS = OPERATIONS.filter((operation) => isPlainRead(operation) && !ELSEWHERE.has(operation.id))
@@ -86,8 +90,15 @@ export const READING: Operation[] = [
     prepare: read(() => '/store/orders?status=completed&sort=closedAt&closedFrom=2026-01-01T00:00:00Z'),
   },
   { name: 'getOrder', prepare: read(({ orderId }) => `/store/orders/${orderId}`) },
+  { name: 'listEntries by order', prepare: read(({ orderId }) => `/store/entries?orderId=${orderId}`) },
+  ...GROUPINGS.map((by) => ({ name: `getTotals by ${by}`, prepare: read(() => `/store/totals?by=${by}`) })),
   { name: 'listEvents', prepare: readNewEvent },
+  {
+    name: 'getHealthReport',
+    prepare: async ({ client }) => ({ run: async () => outcomeOf(await client.get(HEALTH_REPORT), 200) }),
+  },
   { name: 'the list of keys of the command line', prepare: work(({ db }) => findAllApiKeys(db, false)) },
   { name: 'the keys of open streams', prepare: work(({ db }) => findValidApiKeyIds(db, [1n])) },
+  { name: 'whether the role can read the settings', prepare: work(({ db }) => canReadSettings(db)) },
   { name: 'the state of the schema', prepare: work(({ db }) => readSchemaState(db)) },
 ]

@@ -47,7 +47,10 @@ export const SIGNING_IN: Operation[] = [
               if (!(error instanceof AppError) || error.code !== 'sign_in_expired') throw error
             }),
           ),
-        effects: () => query('select count(*) from api_keys where name = $1', [cookie]),
+        effects: () =>
+          query('select count(*) from api_keys join actors on actors.id = actor_id where name = $1', [
+            cookie,
+          ]),
       }
     },
   },
@@ -58,13 +61,17 @@ export const SIGNING_IN: Operation[] = [
       const { api, query, db } = fixture
       const cookie = await finished(fixture)
       await issuePersonalApiKey(api.db, 'production', cookie)
-      await api.sql(`update api_keys set expires_at = now() - interval '40 days' where name = $1`, [cookie])
+      await api.sql(
+        `update api_keys set expires_at = now() - interval '40 days' from actors where actors.id = actor_id and name = $1`,
+        [cookie],
+      )
       return {
         run: async () => {
           const outcome = await outcomeOfWork(purgeSignIns(db))
-          const left = await query('select count(*) from api_keys where name = $1 and subject is not null', [
-            cookie,
-          ])
+          const left = await query(
+            'select count(*) from api_keys join actors on actors.id = actor_id where name = $1',
+            [cookie],
+          )
           if (outcome === 'done' && left > 0) throw new Error('a personal key was not purged')
           return outcome
         },

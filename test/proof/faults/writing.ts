@@ -10,7 +10,7 @@ const keyed = (): Record<string, string> => ({ 'idempotency-key': randomUUID() }
 const petsNamed = 'select count(*) from pets where name = $1'
 const petsNamedWithProfile = `select count(*) from pets join pet_profiles on pet_id = id where name = $1 and breed = 'Beagle'`
 const ordersNoted = `select count(*) from orders where note = $1 and status = 'open' and price = 129`
-const keysNamed = 'select count(*) from api_keys where name = $1'
+const keysNamed = 'select count(*) from api_keys join actors on actors.id = actor_id where name = $1'
 
 function createPet(headers: () => Record<string, string>, profile?: { breed: string }) {
   return async ({ query, client }: FaultFixture) => {
@@ -170,6 +170,26 @@ export const WRITING: Operation[] = [
     },
   },
   {
+    name: 'updateOrder',
+    commits: 'commit',
+    prepare: async ({ api, query, client }) => {
+      const { id } = await api.hold()
+      const body = {
+        note: randomUUID(),
+        expiresAt: new Date(Date.now() + 7_200_000).toISOString(),
+      }
+      return {
+        run: async () => outcomeOf(await client.call('PATCH', `/v1/store/orders/${id}`, { body }), 200),
+        effects: () =>
+          query('select count(*) from orders where id = $1 and note = $2 and expires_at = $3', [
+            id,
+            body.note,
+            body.expiresAt,
+          ]),
+      }
+    },
+  },
+  {
     name: 'completeOrder',
     commits: 'commit',
     isIdempotent: true,
@@ -224,8 +244,29 @@ export const WRITING: Operation[] = [
   { name: 'putCategory', commits: 'commit', prepare: putCategory({}) },
   { name: 'putCategory if new', commits: 'commit', prepare: putCategory({ 'if-none-match': '*' }) },
   {
+    name: 'updateSettings',
+    commits: 'commit',
+    isIdempotent: true,
+    prepare: async ({ query, client }) => {
+      const body = { name: randomUUID() }
+      return {
+        run: async () => outcomeOf(await client.call('PATCH', '/v1/store/settings', { body }), 200),
+        effects: () => query('select count(*) from store_settings where name = $1', [body.name]),
+      }
+    },
+  },
+  {
+    name: 'updateSettings while money is open',
+    prepare: async ({ client }) => {
+      const body = { timeZone: 'Asia/Tokyo' }
+      return {
+        run: async () => outcomeOf(await client.call('PATCH', '/v1/store/settings', { body }), 409),
+      }
+    },
+  },
+  {
     name: 'createApiKey',
-    commits: 'insert_api_key',
+    commits: 'commit',
     prepare: async ({ query, client }) => {
       const name = randomUUID()
       return {
@@ -244,10 +285,23 @@ export const WRITING: Operation[] = [
         // A rotation creates a successor and sets the expiry of the old key: both or neither.
         effects: () =>
           query(
-            `select case when (count(*) > 1) = bool_or(id = $2 and expires_at is not null) then count(*) - 1
-              else -1 end from api_keys where name = $1`,
+            `select case when (count(*) > 1) = bool_or(api_keys.id = $2 and expires_at is not null) then count(*) - 1
+              else -1 end from api_keys join actors on actors.id = actor_id where name = $1`,
             [name, id],
           ),
+      }
+    },
+  },
+  {
+    name: 'updateApiKey',
+    commits: 'set_program_name',
+    isIdempotent: true,
+    prepare: async ({ api, query, client }) => {
+      const { id } = await otherApiKey(api)
+      const body = { name: randomUUID() }
+      return {
+        run: async () => outcomeOf(await client.call('PATCH', `/v1/api-keys/${id}`, { body }), 200),
+        effects: () => query(keysNamed, [body.name]),
       }
     },
   },

@@ -264,7 +264,9 @@ async function expectReadBack(
     key !== undefined &&
     ((values['expiresInSeconds'] as bigint | undefined) ?? LASTING_SECONDS) >= LASTING_SECONDS
   ) {
-    const own = OPERATIONS.find(({ scope }) => scope === 'any') as Operation
+    const own = OPERATIONS.find(
+      ({ scope, response: returned }) => scope === 'any' && 'scopes' in (returned?.properties ?? {}),
+    ) as Operation
     const read = await get(toRequest(own, { key: '' }).target, key)
     expectStatus(read, 200)
     assert.deepInclude(read.body as Item, { name, scopes })
@@ -286,7 +288,9 @@ async function expectReason(
   const history = OPERATIONS.find(
     (other) =>
       other.method === 'GET' && other.path.startsWith(`${path}/`) && other.response?.type === 'array',
-  ) as Operation
+  )
+  // Of a sale, only the ledger shows it.
+  if (history === undefined) return
   const { body } = await get(toRequest(history, { key: '', id }).target)
   const requestId = response.headers.get('x-request-id')
   const entry = (body as Item[]).find((one) => one['requestId'] === requestId)

@@ -64,6 +64,21 @@ export function addressFaults(schema: Schema): Fault<string[]>[] {
     const value = fc.oneof(fc.constantFrom(...near), text(10, 30))
     return [twice, one({ kind: 'not a time zone', value })]
   }
+  if (schema.format === 'date') {
+    const near = [
+      '',
+      '2026-11-5',
+      '2026-02-29',
+      '2026-13-01',
+      '20261115',
+      '2026-11-15T00:00:00Z',
+      'today',
+      '-1',
+      '\0',
+    ]
+    const value = fc.oneof(fc.constantFrom(...near), text(11, 30))
+    return [twice, one({ kind: 'not a date', value })]
+  }
   if (schema.format === 'date-time') {
     const near = [
       '',

@@ -34,6 +34,10 @@ export interface Schema {
   'x-required-without'?: string
   /** No two items can have the same value. */
   'x-unique'?: true
+  /** Max minutes from now to a time in the future. */
+  'x-within-minutes'?: number
+  /** Only the stored value is always accepted. */
+  'x-needs-no-open-money'?: true
   /** Whether a list is one text with commas in a URL. */
   hasCommas?: boolean
 }
@@ -44,6 +48,7 @@ export interface Parameter {
   description?: string
   explode?: boolean
   schema: Schema
+  required?: boolean
 }
 
 interface Response {
@@ -92,6 +97,8 @@ export interface Operation {
   /** The parameters whose pages can be short although more items follow, as their descriptions say. */
   canBeShort: Set<string>
   headers: Fields
+  /** Whether each request needs an Idempotency-Key. */
+  needsKey: boolean
   body: { fields: Fields; required: string[]; isOptional: boolean; ignoresUnknown: boolean } | undefined
   /** The success statuses. If there are two, the smaller one is for an item that already exists. */
   success: number[]
@@ -162,6 +169,7 @@ function toOperation(path: string, method: string, described: DescribedOperation
         .map(({ name }) => name),
     ),
     headers: resolveAll(fieldsIn('header')),
+    needsKey: parameters.some(({ name, required }) => name === 'idempotency-key' && required === true),
     body: body && {
       fields: withoutOwn(resolveAll(body.properties ?? {}), pathParameter),
       required: body.required ?? [],

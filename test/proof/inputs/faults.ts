@@ -118,12 +118,29 @@ const NO_DATES = [
   'today',
   '٢٠٢٥-01-01',
 ]
+const NO_DATE_TIMES = [
+  '',
+  ' ',
+  'now',
+  'infinity',
+  '2026-11-15',
+  '2026-11-15T10:30:00',
+  '2026-11-15 10:30:00Z',
+  '2026-02-30T10:30:00Z',
+  '2026-11-15T24:00:00Z',
+  '2026-11-15T10:30:60Z',
+  '2026-11-15T10:30:00.1234567Z',
+  '2026-11-15T10:30:00+24:00',
+  '2026-11-15T10:30:00Z\n',
+  '+02026-11-15T10:30:00Z',
+]
 /** Texts that do not have the format. */
 const NOT_OF_FORMAT: Record<string, readonly string[]> = {
   uri: NO_URLS,
   amount: NO_AMOUNTS,
   currency: NO_CURRENCIES,
   date: NO_DATES,
+  'date-time': NO_DATE_TIMES,
 }
 
 function wrongTypes(type: string): string[] {
@@ -309,7 +326,8 @@ function faultsWithNull(schema: Schema): Fault<string>[] {
   }
   if (schema.oneOf !== undefined || schema.properties !== undefined) return [edges, ofOtherType('object')]
   if (schema.type === 'boolean') return [edges, ofOtherType('boolean')]
-  if (['amount', 'currency', 'date'].includes(schema.format ?? '')) return [edges, ofOtherType('string')]
+  if (['amount', 'currency', 'date', 'date-time'].includes(schema.format ?? ''))
+    return [edges, ofOtherType('string')]
   return [
     edges,
     ofOtherType('string'),

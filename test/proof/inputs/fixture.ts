@@ -142,8 +142,17 @@ export interface RequestChoices {
   method?: string
 }
 
-export function toRequest({ method, path, pathParameter }: Operation, choices: RequestChoices): Request {
-  const { key, id = '', query = [], headers = [], body, authorization = [`Bearer ${key}`] } = choices
+/** How many keys were added to requests that need one. */
+let keysAdded = 0
+
+export function toRequest(
+  { method, path, pathParameter, needsKey }: Operation,
+  choices: RequestChoices,
+): Request {
+  const { key, id = '', query = [], headers: given = [], body, authorization = [`Bearer ${key}`] } = choices
+  const hasKey = given.some(([name]) => name.toLowerCase() === 'idempotency-key')
+  const added: [string, string][] = needsKey && !hasKey ? [['Idempotency-Key', `added-${keysAdded++}`]] : []
+  const headers = [...given, ...added]
   const own = pathParameter === undefined ? path : path.replace(`{${pathParameter}}`, () => id)
   // The item that a nested item belongs to. The first of its collection exists.
   const address = own.replace(/\{\w+\}/, '1')
@@ -164,13 +173,16 @@ export async function snapshot(databaseUrl: string): Promise<Record<string, stri
     pet_history: 'pet_history',
     pet_profiles: 'pet_profiles',
     orders: 'orders',
+    entries: 'entries',
+    day_closings: 'day_closings',
     categories: 'categories',
     idempotency_keys: 'idempotency_keys',
     outbox: 'outbox',
     webhooks: 'webhooks',
     webhook_secrets: 'webhook_secrets',
     webhook_retries: 'webhook_retries',
-    api_keys: `(select id, name, scopes, rate_limit, expires_at, revoked_at from api_keys)`,
+    actors: 'actors',
+    api_keys: `(select id, actor_id, scopes, rate_limit, expires_at, revoked_at from api_keys)`,
   }
   const states: Record<string, string> = {}
   for (const [table, source] of Object.entries(tables)) {

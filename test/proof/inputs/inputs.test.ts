@@ -75,7 +75,13 @@ function shareOf({ body, query, pathParameter }: Operation): number {
   return 1 + (pathParameter === undefined ? 0 : 2) + (body ? 6 : 0) + Object.keys(query).length
 }
 /** Their own tests test streams and exports, and test/events/delivery.test.ts redeliveries: only a delivery makes their ids. */
-const isGenerated = ({ isStream, isNested }: Operation) => !isStream && !isNested
+const isGenerated = (operation: Operation) =>
+  !operation.isStream && !operation.isNested && !needsState(operation)
+/** What they change must be there, such as a sale that is not refunded yet: test/proof/model and test/store/till-scenarios.test.ts. */
+const needsState = ({ id, codes }: Operation) =>
+  ['order_not_sold', 'amount_too_high', 'entry_final', 'day_closed'].some((code) => codes.has(code)) ||
+  // A range of days that is not too long.
+  id === 'getTotals'
 /** A page of up to 1,000 events takes ten times as long as one of 100 items. */
 const weightOf = ({ query }: Operation) => ((query['limit']?.maximum ?? 0) > 100 ? 0.1 : 1)
 const weightsOfAll = OPERATIONS.filter(isGenerated).reduce((sum, operation) => sum + weightOf(operation), 0)
@@ -175,7 +181,7 @@ describe('across operations,', () => {
       const first = await via.send(own)
       const others = await via.send({ ...own, authorization: [`Bearer ${fixture.otherKey}`] })
       // The service executes or rejects the request of another API key without regard to the first one.
-      assert.notEqual(others.text, first.text)
+      if (first.status < 400) assert.notEqual(others.text, first.text)
       assert.isNull(others.headers.get('idempotency-replayed'))
     }
   })

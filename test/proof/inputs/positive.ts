@@ -157,7 +157,10 @@ export function positiveInputs(operation: Operation): fc.Arbitrary<PositiveInput
       ifMatch:
         headers['if-match'] === undefined
           ? fc.constant(undefined)
-          : fc.constantFrom(undefined, '*', TAG, `"0", ${TAG}`, `${TAG},"x"`, ` ${TAG} `),
+          : // The version of what has no id can change at any time.
+            pathParameter === undefined
+            ? fc.constantFrom(undefined, '*')
+            : fc.constantFrom(undefined, '*', TAG, `"0", ${TAG}`, `${TAG},"x"`, ` ${TAG} `),
       alsoHead: method === 'GET' ? fc.boolean() : fc.constant(false),
     })
     .map(({ query, everything, neutral, filled, ...rest }) => ({

@@ -22,6 +22,10 @@ const DATE_TIMES = [
   '9999-12-31T23:59:59.999999Z',
 ]
 
+/** Date-times within the limit of minutes from now, as the service returns them. */
+const timesWithin = (minutes: number) =>
+  [60, minutes / 2, minutes - 1].map((after) => new Date(Date.now() + after * 60_000).toISOString())
+
 /** URLs to which the service delivers webhooks. */
 const URLS = [
   'https://shop.example',
@@ -33,8 +37,8 @@ const URLS = [
   `https://shop.example/${'x'.repeat(2_048 - 21)}`,
 ]
 
-/** Amounts in EUR, the default currency of the service. */
-const AMOUNTS = ['0.00', '0.01', '0.99', '1.00', '129.00', '9999999999.99']
+/** Amounts in EUR, the default currency of the service. Some amounts must be more than 0. */
+const AMOUNTS = ['0.01', '0.99', '1.00', '129.00', '9999999999.99']
 /** The default. Another one is valid, but rejected. */
 const CURRENCIES = ['EUR']
 const DATES = ['1900-01-01', '1999-12-31', '2000-02-29', '2024-02-29', '2026-01-01']
@@ -48,6 +52,8 @@ const FORMAT_VALUES: Record<string, readonly string[]> = {
   currency: CURRENCIES,
   date: DATES,
 }
+/** The values of settings that cannot change while money is open: those of the template of the tests. */
+const STORED_VALUES: Record<string, readonly string[]> = { currency: ['EUR'], 'time-zone': ['Europe/Berlin'] }
 const LETTERS_AND_DIGITS = '^[0-9A-Za-z]+$'
 /** The control characters that a format does not allow. */
 const NOT_ALLOWED: Record<string, RegExp> = {
@@ -143,6 +149,13 @@ export function valueOf(schema: Schema): fc.Arbitrary<Sent> {
     : value
 }
 
+/** The values of a schema that has no random ones. */
+function knownValues({ format = '', ...schema }: Schema): readonly string[] | undefined {
+  const minutes = schema['x-within-minutes']
+  if (minutes !== undefined) return timesWithin(minutes)
+  return (schema['x-needs-no-open-money'] ? STORED_VALUES : FORMAT_VALUES)[format]
+}
+
 function notNull(schema: Schema): fc.Arbitrary<Sent> {
   if (schema.enum !== undefined) {
     return fc.tuple(fc.constantFrom(...schema.enum), fc.nat(3)).map(([value, every]) => asJson(value, every))
@@ -153,7 +166,7 @@ function notNull(schema: Schema): fc.Arbitrary<Sent> {
       return { json: forms[form % forms.length] as string, value }
     })
   }
-  const known = FORMAT_VALUES[schema.format ?? '']
+  const known = knownValues(schema)
   if (known !== undefined) return fc.constantFrom(...known).map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return fc.boolean().map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') {
@@ -280,7 +293,7 @@ function edgesWithoutNull(schema: Schema): Sent[] {
   if (schema.type === 'integer') {
     return numberEdges(schema).flatMap((value) => formsOf(value).map((json) => ({ json, value })))
   }
-  const known = FORMAT_VALUES[schema.format ?? '']
+  const known = knownValues(schema)
   if (known !== undefined) return known.map((value) => asJson(value, 0))
   if (schema.type === 'boolean') return [true, false].map((value) => ({ json: String(value), value }))
   if (schema.type === 'string') return textEdges(schema).map((value) => asJson(distinct(schema, value), 0))

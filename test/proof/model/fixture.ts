@@ -25,9 +25,11 @@ import {
   type Caller,
   emptyStore,
   type Expected,
+  nameOf,
   reject,
   type Seen,
   type Store,
+  withNames,
 } from './reference/store.ts'
 
 export interface Instance {
@@ -43,6 +45,8 @@ export interface Fixture {
   staff: ApiKey
   /** All keys that exist before the first command, the staff key last. */
   apiKeys: readonly ApiKey[]
+  /** The names of their programs. */
+  names: ReadonlyMap<number, string>
   /** Runs SQL as a superuser: to let time pass, and for the audit. */
   query: <Row>(text: string, values?: unknown[]) => Promise<Row[]>
   clock: { ms: number }
@@ -92,13 +96,13 @@ export async function openFixture(): Promise<Fixture> {
   afterAll(() => owner.end())
   const query = async <Row>(text: string, values: unknown[] = []) =>
     (await owner.query(text, values)).rows as Row[]
-  const rows = await query<{ id: string; name: string; scopes: string[]; created_at: Date }>(
-    'select id, name, scopes, created_at from api_keys order by id',
+  const rows = await query<{ id: string; actor_id: string; scopes: string[]; created_at: Date }>(
+    'select id, actor_id, scopes, created_at from api_keys order by id',
   )
-  const apiKeys = rows.map(({ id, name, scopes, created_at }) => ({
+  const actors = await query<{ id: string; name: string }>('select id, name from actors')
+  const apiKeys = rows.map(({ id, actor_id, scopes, created_at }) => ({
     id: Number(id),
-    ownerId: Number(id),
-    name,
+    actorId: Number(actor_id),
     scopes,
     text: id === String(issued.id) ? issued.text : '',
     createdAt: created_at.toISOString(),
@@ -108,6 +112,7 @@ export async function openFixture(): Promise<Fixture> {
     instances,
     staff: apiKeys.at(-1) as ApiKey,
     apiKeys,
+    names: new Map(actors.map(({ id, name }) => [Number(id), name])),
     query,
     clock,
     kept,
@@ -118,20 +123,26 @@ export async function openFixture(): Promise<Fixture> {
 
 /** Starts a sequence on an empty store. */
 export async function openSession(fixture: Fixture): Promise<Session> {
-  const { staff, apiKeys, clock, kept, query } = fixture
+  const { staff, apiKeys, names, clock, kept, query } = fixture
   kept.clear()
   // Delete the rows, because truncating would take ten times as long. Deleting the pets also resets the counts.
   await query(`
+    set session_replication_role = replica; delete from entries; delete from day_closings;
+    set session_replication_role = origin;
     delete from orders; delete from pets; delete from categories; delete from idempotency_keys;
     delete from pet_count_deltas; delete from pet_counts_by_category; update pet_counts set count = 0;
-    delete from webhooks; delete from api_keys where id > ${staff.id};
+    delete from webhooks; delete from api_keys where id > ${staff.id}; delete from actors where id > ${staff.actorId};
+    update store_settings set version = 1, name = '', address = '', receipt_text = '', is_tax_invoice = false,
+      time_zone = 'Europe/Berlin';
     select setval(pg_get_serial_sequence('api_keys', 'id'), ${staff.id}),
       setval('pets_id_seq', 1, false), setval(pg_get_serial_sequence('orders', 'id'), 1, false),
+      setval(pg_get_serial_sequence('entries', 'id'), 1, false),
       setval(pg_get_serial_sequence('webhooks', 'id'), 1, false)`)
   clock.ms += SECOND_PAST_MS
   const store = emptyStore()
   for (const apiKey of apiKeys) store.apiKeys.set(apiKey.id, apiKey)
-  store.newestIds.apiKey = staff.id
+  for (const [actorId, name] of names) store.actors.set(actorId, name)
+  Object.assign(store.newestIds, { apiKey: staff.id, actor: staff.actorId })
   // The service has also recorded the deletions above.
   const [{ db }] = fixture.instances
   const { epoch, head } = await workInTime(async () => {
@@ -139,7 +150,9 @@ export async function openSession(fixture: Fixture): Promise<Session> {
     return findFeedState(db)
   })
   const feedStart = writePosition({ epoch, number: head })
-  return { ...fixture, store, feedStart, positions: new Map(), cursors: [], calls: [] }
+  const session = { ...fixture, store, feedStart, positions: new Map(), cursors: [], calls: [] }
+  await setTillClock(session, store.till.now)
+  return session
 }
 
 /** Nobody knows whether the service has made a change, because the host is busy. The sequence must start again. */
@@ -151,6 +164,38 @@ export async function settle({ instances }: Fixture): Promise<void> {
     const isIdle = () => db.connections().idle === db.connections().total && db.connections().waiting === 0
     await expect.poll(isIdle).toBe(true)
   }
+}
+
+/** Sets the clock of the till in the database and in the model. */
+export async function setTillClock({ query, store, calls }: Session, now: number): Promise<void> {
+  store.till.now = now
+  const time = new Date(now).toISOString()
+  await query(
+    `create or replace function till_now() returns timestamptz language sql volatile return timestamptz '${time}'`,
+  )
+  calls.push(`the clock of the till says ${time}`)
+}
+
+/** Gives the entries that the model has just written their ids, which no response may have told. */
+async function numberEntries({ query, store }: Session): Promise<void> {
+  const written = store.entries.filter(({ id }) => id === undefined)
+  if (written.length === 0) return
+  const rows = await query<{ id: number; order_id: string }>(
+    'select id::int, order_id from entries where id > $1 order by id',
+    [store.newestIds.entry],
+  )
+  const ordersOf = (orders: unknown[]) => orders.map(Number).toSorted((a, b) => a - b)
+  requireSame(
+    'orders of the new entries',
+    ordersOf(rows.map(({ order_id }) => order_id)),
+    ordersOf(written.map(({ orderId }) => orderId)),
+  )
+  for (const entry of written) {
+    entry.id = rows.find(({ order_id }) => Number(order_id) === entry.orderId)?.id
+  }
+  // One request can refund several pets in any order.
+  store.entries.sort((a, b) => (a.id ?? 0) - (b.id ?? 0))
+  store.newestIds.entry = rows.at(-1)?.id ?? 0
 }
 
 const SECOND_PAST_MS = 1_001
@@ -180,7 +225,7 @@ export async function callBoth(
   const { store, calls, called, rejections } = session
   const apiKey = apiKeyOf(session, as)
   const requestId = `call-${calls.length + 1}`
-  const description = `${'AB'[at]}, as ${apiKey?.name ?? 'anonymous'}: ${describeCall(call)}`
+  const description = `${'AB'[at]}, as ${store.actors.get(apiKey?.actorId ?? 0) ?? 'anonymous'}: ${describeCall(call)}`
   const place = calls.push(description) - 1
   called.set(call.operation, (called.get(call.operation) ?? 0) + 1)
   const startedAt = performance.now()
@@ -199,10 +244,11 @@ export async function callBoth(
   if (apiKey === undefined) {
     compare(rejections, response, reject('missing_api_key'))
   } else if (!(mayBeCached(store, apiKey) && response.status === 401)) {
-    const caller = { apiKeyId: apiKey.id, name: apiKey.name, requestId }
+    const caller = { actorId: apiKey.actorId, name: nameOf(apiKey.actorId), scopes: apiKey.scopes, requestId }
     const expected =
       rejectCaller(store, apiKey, call.scope) ?? callModel(caller, response.body as Seen, apiKey)
-    compare(rejections, response, expected)
+    compare(rejections, response, { ...expected, body: withNames(store, expected.body) })
+    await numberEntries(session)
   }
   return response
 }

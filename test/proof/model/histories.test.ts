@@ -24,7 +24,7 @@ const KEYS = Math.ceil(100 * SCALE)
 const RACERS = 8
 const LATE_MS = 2
 const NAME = 'buyer'
-const SCOPES = 'pets:read,pets:write,orders:read,orders:write,events:read'
+const SCOPES = 'pets:read,pets:write,orders:read,orders:write,till:write,events:read'
 const REPLAY = `seed ${SEED}; run with the same choices: ${replayWith(FILE)}`
 
 const counted: Record<string, number> = {}

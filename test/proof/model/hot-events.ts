@@ -6,7 +6,7 @@ interface SeenEvent {
   position: string
   type: string
   petId: number
-  apiKeyName: string
+  actor: string
   requestId: string
 }
 
@@ -32,10 +32,14 @@ export async function readEvents(origins: readonly string[], apiKey: string): Pr
 /** The events that a successful request may have caused. One that changes nothing has none. */
 const EXPECTED: Record<HotRequest['call'], string[]> = {
   create: ['pet.created'],
-  place: ['pet.updated, order.placed'],
+  place: ['pet.updated, order.placed', 'pet.updated, order.placed, order.entry_added'],
   delete: ['pet.deleted'],
-  update: ['', 'pet.updated'],
-  complete: ['', 'order.completed, pet.updated'],
+  update: ['', 'pet.updated', 'order.entry_added, pet.updated'],
+  complete: ['', 'order.completed, order.entry_added, pet.updated'],
+  correct: ['', 'order.entry_added'],
+  refund: ['order.entry_added', 'order.entry_added, pet.updated'],
+  settle: ['order.entry_added'],
+  void: ['', 'order.entry_added', 'order.entry_added, pet.updated'],
   cancel: ['', 'order.cancelled, pet.updated'],
   get: [''],
   putProfile: ['', 'pet.profile_updated'],
@@ -62,7 +66,7 @@ export function contradictEvents(
       const own = left.get(requestId) ?? []
       left.delete(requestId)
       const types = own.map(({ type }) => type).join(', ')
-      const isOwn = own.every((event) => [event.petId, 0].includes(petId) && event.apiKeyName === callerName)
+      const isOwn = own.every((event) => [event.petId, 0].includes(petId) && event.actor === callerName)
       if (expectedOf(request)?.includes(types) === false || !isOwn)
         wrong.push(`${request.call} of pet ${petId}, ${request.status}: ${JSON.stringify(own)}`)
     }

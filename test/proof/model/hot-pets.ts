@@ -20,6 +20,8 @@ export interface HotPet {
   categoryId: number
   history: PetOperation[]
   orders: number[]
+  /** Entries that responses have told. */
+  entries: number[]
   /** Every request by its id, including those that the service rejected because the host is busy. */
   requests: Map<string, HotRequest>
   /** The newest version that any client has seen. */
@@ -72,6 +74,7 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
       id: 0,
       history: [],
       orders: [],
+      entries: [],
       requests,
       version: 1,
       profileVersion: 0,
@@ -123,6 +126,8 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
     pet[version] = Math.max(pet[version], etag)
     if (status === 204) pet.enough = pet.history.length + OPERATIONS_AFTER_DELETION
     if (input.call === 'place' && status === 201) pet.orders.push((body as { id: number }).id)
+    const isEntry = input.call === 'refund' || input.call === 'settle' || input.call === 'void'
+    if (isEntry && status < 300) pet.entries.push((body as { id: number }).id)
   }
 
   async function runClient(index: number): Promise<void> {
@@ -155,7 +160,7 @@ export async function keepPetsHot({ origins, apiKey, clients, operations, seed }
 /** Mostly available, so that the pet can be sold again. */
 const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const
 
-function chooseCall({ orders, version, profileVersion }: HotPet, random: () => number): PetCall {
+function chooseCall({ orders, entries, version, profileVersion }: HotPet, random: () => number): PetCall {
   const pick = random()
   const ifMatch = random() < 0.5 ? undefined : `"${version}"`
   const isInBatch = random() < 0.5
@@ -178,9 +183,23 @@ function chooseCall({ orders, version, profileVersion }: HotPet, random: () => n
     }
   if (pick < 0.65) return { call: 'delete', ifMatch, isInBatch }
   const price = random() < 0.5 ? undefined : `${Math.floor(random() * 1e6)}.50`
-  if (pick < 0.82 || orderId === undefined) return { call: 'place', price }
-  if (pick < 0.86) return { call: 'complete', orderId, price }
-  return pick < 0.95 ? { call: 'cancel', orderId } : { call: 'getOrder', orderId }
+  if (pick < 0.76 || orderId === undefined) {
+    return { call: 'place', price, deposit: random() < 0.3 ? '20.00' : undefined }
+  }
+  if (pick < 0.82) return { call: 'complete', orderId, price }
+  if (pick < 0.91) return chooseMoneyCall(orderId, entries, random)
+  return pick < 0.96 ? { call: 'cancel', orderId } : { call: 'getOrder', orderId }
+}
+
+const AMOUNTS = ['0.00', '5.00', '20.00', '100.50'] as const
+
+function chooseMoneyCall(orderId: number, entries: readonly number[], random: () => number): PetCall {
+  const pick = random()
+  const amount = AMOUNTS[Math.floor(random() * AMOUNTS.length)] ?? '5.00'
+  const entryId = entries.at(-1 - Math.floor(random() * 2)) ?? entries.at(-1)
+  if (pick < 0.25 && entryId !== undefined) return { call: 'void', entryId }
+  if (pick < 0.6) return { call: 'refund', orderId, amount, takeBack: random() < 0.5 }
+  return pick < 0.8 ? { call: 'settle', orderId, amount } : { call: 'correct', orderId, price: amount }
 }
 
 function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCall, requestId: string) {
@@ -204,9 +223,32 @@ function sendCall({ send }: Connection, { id, categoryId }: HotPet, input: PetCa
       if (input.isInBatch) return sendInBatch(send, id, input, headers)
       return send('DELETE', `/v1/pets/${id}`, undefined, { ...headers, ...ifMatchHeader(input.ifMatch) })
     case 'place':
-      return send('POST', '/v1/store/orders', { petId: id, price: input.price }, headers)
+      return send(
+        'POST',
+        '/v1/store/orders',
+        { petId: id, price: input.price, deposit: input.deposit },
+        headers,
+      )
     case 'complete':
       return send('POST', `/v1/store/orders/${input.orderId}/complete`, { price: input.price }, headers)
+    case 'correct':
+      return send('POST', `/v1/store/orders/${input.orderId}/correct`, { price: input.price }, headers)
+    case 'refund':
+      return send(
+        'POST',
+        `/v1/store/orders/${input.orderId}/refund`,
+        { amount: input.amount, takeBack: input.takeBack },
+        { ...headers, 'idempotency-key': requestId },
+      )
+    case 'settle':
+      return send(
+        'POST',
+        `/v1/store/orders/${input.orderId}/settle-deposit`,
+        { refund: input.amount },
+        { ...headers, 'idempotency-key': requestId },
+      )
+    case 'void':
+      return send('POST', `/v1/store/entries/${input.entryId}/void`, undefined, headers)
     case 'cancel':
       return send('POST', `/v1/store/orders/${input.orderId}/${input.call}`, undefined, headers)
     case 'getOrder':

@@ -5,12 +5,13 @@ import { endOrder, getOrder, placeOrder } from './reference/orders.ts'
 import { getProfile, putProfile } from './reference/profiles.ts'
 import { updateInBatch } from './reference/pet-changes.ts'
 import { deletePet, getPet, petBody, updatePet } from './reference/pets.ts'
+import { correctOrder, refundOrder, settleDeposit, voidEntry } from './reference/till.ts'
 import { emptyStore, type Expected, type PetStatus, type Seen, type Store } from './reference/store.ts'
 
 /** `isInBatch`: sent as a change of changePets. */
 export type PetCall =
   | { call: 'get' | 'list' | 'getProfile' }
-  | { call: 'place'; price?: string | undefined }
+  | { call: 'place'; price?: string | undefined; deposit?: string | undefined }
   | {
       call: 'update'
       change: { name?: string; status?: PetStatus }
@@ -19,7 +20,10 @@ export type PetCall =
     }
   | { call: 'putProfile'; profile: { price?: string; breed: string }; ifMatch: string | undefined }
   | { call: 'delete'; ifMatch: string | undefined; isInBatch?: boolean }
-  | { call: 'complete'; orderId: number; price?: string | undefined }
+  | { call: 'complete' | 'correct'; orderId: number; price?: string | undefined }
+  | { call: 'refund'; orderId: number; amount: string; takeBack: boolean }
+  | { call: 'settle'; orderId: number; amount: string }
+  | { call: 'void'; entryId: number }
   | { call: 'cancel' | 'getOrder'; orderId: number }
 
 export interface PetResponse {
@@ -36,7 +40,7 @@ export function specificationOf(
   pet: { id: number; name: string; categoryId: number },
   callerName: string,
 ): Specification<Store, PetCall, PetResponse> {
-  const caller = { apiKeyId: 1, name: callerName, requestId: '' }
+  const caller = { actorId: 1, name: callerName, scopes: ['till:write'], requestId: '' }
   const initial = emptyStore()
   initial.pets.set(pet.id, {
     ...pet,
@@ -68,9 +72,17 @@ export function specificationOf(
       case 'delete':
         return deletePet(store, caller, pet.id, input.ifMatch)
       case 'place':
-        return placeOrder(store, caller, { petId: pet.id, price: input.price }, undefined, seen)
+        return placeOrder(store, caller, { ...input, petId: pet.id }, undefined, seen)
       case 'complete':
         return endOrder(store, caller, input.orderId, { as: 'completed', price: input.price }, seen)
+      case 'correct':
+        return correctOrder(store, caller, input.orderId, { price: input.price ?? '' })
+      case 'refund':
+        return refundOrder(store, caller, input.orderId, input, undefined, seen)
+      case 'settle':
+        return settleDeposit(store, caller, input.orderId, { refund: input.amount }, undefined, seen)
+      case 'void':
+        return voidEntry(store, caller, input.entryId, seen)
       case 'cancel':
         return endOrder(store, caller, input.orderId, { as: 'cancelled' }, seen)
       case 'getOrder':
@@ -92,10 +104,11 @@ export function specificationOf(
       }
     },
     changesNothing: ({ call }, { status }) => status >= 400 || !isWrite(call),
-    keyOf: ({ pets, orders }) =>
+    keyOf: ({ pets: ofStore, orders, entries }) =>
       JSON.stringify([
-        ...pets.values(),
+        ...ofStore.values(),
         ...[...orders.values()].map(({ id, status, price }) => [id, status, price]),
+        ...entries.map(({ id, orderId, kind, paid, pets }) => [id, orderId, kind, String(paid), pets]),
       ]),
   }
 }
@@ -105,10 +118,11 @@ export function isWrite(call: PetCall['call']): boolean {
 }
 
 /** Omits the newest ids, so that a new order may have any id: ids of concurrent orders may be in either order. */
-function copyOf({ pets, orders }: Store): Store {
+function copyOf({ pets, orders, entries }: Store): Store {
   const copy = emptyStore()
   for (const [id, pet] of pets) copy.pets.set(id, { ...pet, history: [] })
   for (const [id, order] of orders) copy.orders.set(id, { ...order })
+  copy.entries.push(...entries)
   return copy
 }
 
@@ -116,7 +130,15 @@ function agrees(expected: Expected, { status, body, etag }: PetResponse): boolea
   if (status !== expected.status) return false
   if (expected.code !== undefined) return (body as { code?: string }).code === expected.code
   if (expected.etag !== undefined && expected.etag !== `"${etag}"`) return false
-  return expected.body === undefined || isDeepStrictEqual(body, expected.body)
+  return expected.body === undefined || isDeepStrictEqual(comparable(body), comparable(expected.body))
+}
+
+/** Without the time and the day of an entry, which the model cannot know, and without fields that have no value. */
+function comparable(body: unknown): unknown {
+  if (Array.isArray(body)) return body.map(comparable)
+  const { at: _at, day: _day, broughtBackAt, ...fields } = body as Record<string, unknown>
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(given), isBroughtBack: broughtBackAt !== undefined }
 }
 
 export function describeOperation({ input, output, calledAt, returnedAt }: PetOperation): string {

@@ -14,6 +14,8 @@ import { orderCommands } from './commands/orders.ts'
 import { petChangeCommands } from './commands/pet-changes.ts'
 import { petCommands } from './commands/pets.ts'
 import { profileCommands } from './commands/profiles.ts'
+import { settingsCommands } from './commands/settings.ts'
+import { tillCommands } from './commands/till.ts'
 import { timeCommands } from './commands/time.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { REJECTIONS } from './reference/store.ts'
@@ -38,10 +40,12 @@ const sequence = fc.array(
     ...petChangeCommands,
     ...profileCommands,
     ...orderCommands,
+    ...tillCommands,
     ...listCommands,
     ...eventCommands,
     ...apiKeyCommands,
     ...webhookCommands,
+    ...settingsCommands,
     ...timeCommands,
   ),
   { maxLength: COMMANDS_MAX, size: 'max' },

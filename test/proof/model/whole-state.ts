@@ -8,10 +8,15 @@ import { isPlainRead, OPERATIONS } from '../inputs/document.ts'
 import { workInTime } from '../late.ts'
 import { walkEvents } from './commands/events.ts'
 import { walk } from './commands/lists.ts'
+import { compareTotals, GROUPINGS } from './commands/till.ts'
 import { listAll } from './commands/webhooks.ts'
 import { type Sender, callBoth, passSecond, requireSame, type Session } from './fixture.ts'
 import { salesOf } from './reference/orders.ts'
 import { countsOf } from './reference/store.ts'
+import { dayFromToday } from './reference/till.ts'
+
+/** More than the clock of the till advances in a sequence. */
+const TOTAL_DAYS = 300
 
 /** By how much the figures differ from the events. No event was deleted. */
 const FIGURES_AUDIT = `select figures.added - events.added as added, figures.sold - events.sold as sold
@@ -40,6 +45,11 @@ export async function compareWholeState(session: Session): Promise<void> {
     const staff: Sender = { at, as: 'staff' }
     await walk(session, staff, { of: 'pets' }, undefined)
     await walk(session, staff, { of: 'orders' }, undefined)
+    await walk(session, staff, { of: 'entries' }, undefined)
+    await walk(session, staff, { of: 'closings' }, undefined)
+    for (const by of GROUPINGS) {
+      await compareTotals(session, staff, { from: dayFromToday(session.store, -TOTAL_DAYS), by })
+    }
     await walk(session, staff, { of: 'categories' }, undefined)
     await listAll(session, staff)
     await walkEvents(session, staff, { limit: at === 0 ? undefined : 7 })

@@ -6,9 +6,10 @@ import {
   type NewApiKey,
   revokeApiKey,
   rotateApiKey,
+  updateApiKey,
 } from '../reference/api-keys.ts'
 import type { Id } from '../reference/store.ts'
-import { callBoth, madeApiKeys, type Session } from '../fixture.ts'
+import { callBoth, madeApiKeys, passSecond, type Session } from '../fixture.ts'
 import * as some from './choices.ts'
 import { type Choice, type Command, command, pick } from './choices.ts'
 
@@ -17,14 +18,16 @@ const ALL = [
   'pets:write',
   'orders:read',
   'orders:write',
+  'till:write',
   'events:read',
   'webhooks:read',
   'webhooks:write',
   'admin',
 ]
 
+const name = fc.constantFrom('web-shop', 'till')
 const newApiKey: fc.Arbitrary<NewApiKey> = fc.record({
-  name: fc.constantFrom('web-shop', 'till'),
+  name,
   scopes: some.optional(fc.shuffledSubarray(ALL, { minLength: 1 })),
   // High enough never to be reached here.
   rateLimit: some.optional(fc.constant(1_000_000)),
@@ -58,6 +61,19 @@ const rotate = command(
     )
   },
 )
+
+const rename = command({ choice: some.choice, name }, async (session, sender, given) => {
+  const id = pickApiKey(session, given.choice)
+  const body = { name: given.name }
+  await callBoth(
+    session,
+    sender,
+    { operation: 'updateApiKey', scope: 'admin', method: 'PATCH', path: `/api-keys/${id}`, body },
+    () => updateApiKey(session.store, id, given.name),
+  )
+  // The service caches a name for a second, for replayed orders.
+  passSecond(session)
+})
 
 const revoke = command({ choice: some.choice }, async (session, sender, { choice }) => {
   const id = pickApiKey(session, choice)
@@ -100,6 +116,7 @@ function pickApiKey(session: Session, choice: Choice): Id {
 export const apiKeyCommands: fc.WeightedArbitrary<Command>[] = [
   { arbitrary: create, weight: 2 },
   { arbitrary: rotate, weight: 1 },
+  { arbitrary: rename, weight: 1 },
   { arbitrary: revoke, weight: 1 },
   { arbitrary: getOwn, weight: 1 },
   { arbitrary: revokeOwn, weight: 1 },

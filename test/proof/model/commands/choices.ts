@@ -56,6 +56,20 @@ export const currency = fc.oneof(
   { arbitrary: fc.constant('JPY'), weight: 1 },
 )
 
+/** An amount in the currency of the store, which sometimes lacks its decimal places. */
+export const amount = fc.oneof(
+  { arbitrary: fc.constantFrom('0.00', '0.10', '20.00', '129.00', '9999999999.99'), weight: 12 },
+  { arbitrary: fc.constant('20'), weight: 1 },
+)
+export const method = optional(fc.constantFrom('cash', 'card'))
+export const reason = optional(fc.constantFrom('wrong_price', 'other'))
+
+/** Mostly another one each time. */
+export const requiredKey = fc.oneof(
+  { arbitrary: fc.uuid(), weight: 5 },
+  { arbitrary: fc.constantFrom('k1', 't1', 't2'), weight: 1 },
+)
+
 export const idempotencyKey = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 3 },
   { arbitrary: fc.constantFrom('k1', 'k2', 'k3'), weight: 2 },

@@ -97,7 +97,7 @@ function compareEvents(
 /** The event without its position, its time, and the request ids that the service chose. */
 function predictablePart(event: SeenEvent) {
   const { position: _position, occurredAt: _occurredAt, requestId, ...rest } = event
-  return { ...rest, requestId: rest['apiKeyName'] === 'petstore' ? undefined : requestId }
+  return { ...rest, requestId: rest['actor'] === 'petstore' ? undefined : requestId }
 }
 
 const isByClient = ({ requestId }: { requestId?: unknown }) => requestId !== undefined

@@ -5,6 +5,7 @@ import { linkTo } from '../../../support/pets.ts'
 import { type Sender, callBoth, requireSame, type Session } from '../fixture.ts'
 import { type List, pageOf, type Place, rowsOf } from '../reference/lists.ts'
 import { type Expected, reject } from '../reference/store.ts'
+import { dayFromToday } from '../reference/till.ts'
 import * as some from './choices.ts'
 import { type Choice, type Command, command, pickOrder, pickPet } from './choices.ts'
 
@@ -33,6 +34,10 @@ function sourceOf(list: List): Source {
       }
     case 'categories':
       return { operation: 'listCategories', scope: 'pets:read', path: '/categories', limit: 100 }
+    case 'entries':
+      return { operation: 'listEntries', scope: 'orders:read', path: '/store/entries', limit: 20 }
+    case 'closings':
+      return { operation: 'listClosings', scope: 'orders:read', path: '/store/day-closings', limit: 20 }
     case 'apiKeys':
       break
   }
@@ -167,7 +172,22 @@ const anyList: fc.Arbitrary<(session: Session) => List> = fc.oneof(
   some.choice.map((pet) => (session: Session) => ({ of: 'history' as const, petId: pickPet(session, pet) })),
   fc.constant(() => ({ of: 'categories' as const })),
   fc
-    .record({ kind: some.optional(fc.constantFrom('program' as const, 'personal' as const)) })
+    .record({ order: some.optional(some.choice), days: some.optional(fc.constantFrom(-1, 0)) })
+    .map(({ order, days }) => (session: Session) => ({
+      of: 'entries' as const,
+      orderId: order === undefined ? undefined : pickOrder(session, order),
+      from: days === undefined ? undefined : dayFromToday(session.store, days),
+    })),
+  fc
+    .record({ pet: some.optional(some.choice), days: some.optional(fc.constantFrom(-1, 0)) })
+    .map(({ pet, days }) => (session: Session) => ({
+      of: 'entries' as const,
+      petId: pet === undefined ? undefined : pickPet(session, pet),
+      to: days === undefined ? undefined : dayFromToday(session.store, days),
+    })),
+  fc.constant(() => ({ of: 'closings' as const })),
+  fc
+    .record({ kind: some.optional(fc.constantFrom('program' as const, 'person' as const)) })
     .map(({ kind }) => () => ({ of: 'apiKeys' as const, kind })),
 )
 

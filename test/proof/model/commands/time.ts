@@ -5,6 +5,7 @@ import { sequenceDueEvents } from '../../../../src/events/feed/sequencer.ts'
 import { purgeIdempotencyKeys } from '../../../../src/store/idempotency/idempotency.ts'
 import { foldAllCounts } from '../../../../src/store/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../../../src/store/inventory/queries.ts'
+import { WITHOUT_TRIGGERS } from '../../../support/api-fixture.ts'
 import { workInTime } from '../../late.ts'
 import { madeApiKeys, passSecond } from '../fixture.ts'
 import { endApiKey } from '../reference/api-keys.ts'
@@ -18,7 +19,8 @@ const holdEnds = command({ chosen: fc.nat(2) }, async (session, _asking, { chose
   const order = open.at(-1 - chosen)
   if (order === undefined) return
   const [row] = await session.query<{ end: Date }>(
-    `update orders set expires_at = created_at + interval '1 microsecond' where id = $1 returning expires_at as end`,
+    `update orders set expires_at = created_at + interval '1 microsecond' from ${WITHOUT_TRIGGERS} where id = $1
+      returning expires_at as end`,
     [order.id],
   )
   session.calls.push(`the hold of order ${order.id} expires`)

@@ -1,5 +1,14 @@
-// The rules of API keys: scopes, and until when a key is valid.
-import { type ApiKey, type Expected, type Id, reject, type Seen, type Store, takeId } from './store.ts'
+// The rules of API keys: scopes, until when a key is valid, and the program that it belongs to.
+import {
+  type ApiKey,
+  type Expected,
+  type Id,
+  nameOf,
+  reject,
+  type Seen,
+  type Store,
+  takeId,
+} from './store.ts'
 
 const DEFAULT_SCOPES = ['pets:read', 'pets:write']
 const DAY_SECONDS = 86_400
@@ -23,22 +32,27 @@ export function mayBeCached(store: Store, { endedIn }: ApiKey): boolean {
   return endedIn === store.second
 }
 
-export function getOwnApiKey({ id, ownerId, name, scopes, expiresAt }: ApiKey): Expected {
-  return { status: 200, body: { id, ownerId, name, kind: 'program', scopes, expiresAt } }
+export function getOwnApiKey({ id, actorId, scopes, expiresAt }: ApiKey): Expected {
+  return { status: 200, body: { id, actorId, name: nameOf(actorId), kind: 'program', scopes, expiresAt } }
 }
 
-export function createApiKey(
+export function createApiKey(store: Store, { name, ...apiKey }: NewApiKey, seen: Seen): Expected {
+  const actorId = takeId(store, 'actor', seen)
+  store.actors.set(actorId, name)
+  return issueApiKey(store, actorId, apiKey, seen)
+}
+
+function issueApiKey(
   store: Store,
-  { name, scopes = DEFAULT_SCOPES, rateLimit, expiresInSeconds }: NewApiKey,
+  actorId: number,
+  { scopes = DEFAULT_SCOPES, rateLimit, expiresInSeconds }: Omit<NewApiKey, 'name'>,
   seen: Seen,
-  ownerId?: number,
 ): Expected {
   const id = takeId(store, 'apiKey', seen)
   const apiKey: ApiKey = {
     id,
-    ownerId: ownerId ?? id,
+    actorId,
     text: String(seen?.['key']),
-    name,
     scopes,
     createdAt: String(seen?.['createdAt']),
     ...(rateLimit !== undefined && { rateLimit }),
@@ -52,7 +66,7 @@ export function createApiKey(
   return { status: 201, body: { ...apiKeyBody(apiKey), key: apiKey.text } }
 }
 
-/** The successor has the same owner, name, scopes, rate limit and lifetime. The old key stays valid for the overlap. */
+/** The successor has the same program, scopes, rate limit and lifetime. The old key stays valid for the overlap. */
 export function rotateApiKey(
   store: Store,
   apiKeyId: Id,
@@ -61,13 +75,21 @@ export function rotateApiKey(
 ): Expected {
   const old = store.apiKeys.get(Number(apiKeyId))
   if (old === undefined || old.endedIn !== undefined) return reject('api_key_not_found')
-  const { name, scopes, rateLimit, lifetimeSeconds: expiresInSeconds, ownerId } = old
-  const response = createApiKey(store, { name, scopes, rateLimit, expiresInSeconds }, seen, ownerId)
+  const { scopes, rateLimit, lifetimeSeconds: expiresInSeconds, actorId } = old
+  const response = issueApiKey(store, actorId, { scopes, rateLimit, expiresInSeconds }, seen)
   // The successor is created at the same moment.
   const overlapEnd = secondsAfter(seen?.['createdAt'], overlapSeconds)
   if (old.expiresAt === undefined || overlapEnd < old.expiresAt) old.expiresAt = overlapEnd
   if (overlapSeconds === 0) old.endedIn = store.second
   return response
+}
+
+/** Renames the program of a key, which may have ended. Every earlier change shows the new name. */
+export function updateApiKey(store: Store, apiKeyId: Id, name: string): Expected {
+  const apiKey = store.apiKeys.get(Number(apiKeyId))
+  if (apiKey === undefined) return reject('api_key_not_found')
+  store.actors.set(apiKey.actorId, name)
+  return { status: 200 }
 }
 
 export function revokeApiKey(store: Store, apiKeyId: Id): Expected {
@@ -86,8 +108,8 @@ export function endApiKey(store: Store, apiKeyId: number, expiresAt: string): vo
 }
 
 export function apiKeyBody(apiKey: ApiKey): Record<string, unknown> {
-  const { id, name, scopes, rateLimit, createdAt, expiresAt } = apiKey
-  return { id, name, kind: 'program', scopes, rateLimit, createdAt, expiresAt }
+  const { id, actorId, scopes, rateLimit, createdAt, expiresAt } = apiKey
+  return { id, actorId, name: nameOf(actorId), kind: 'program', scopes, rateLimit, createdAt, expiresAt }
 }
 
 function secondsAfter(time: unknown, seconds: number): string {

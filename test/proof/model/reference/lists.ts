@@ -1,7 +1,17 @@
 // The rows of each list in sort order, and the rows on each page.
 import { apiKeyBody } from './api-keys.ts'
 import { categoryBody, petBody } from './pets.ts'
-import type { Entry, Id, Order, OrderStatus, PetStatus, Store } from './store.ts'
+import {
+  type Entry,
+  type Id,
+  type Order,
+  type OrderStatus,
+  type PetStatus,
+  type Store,
+  withNames,
+} from './store.ts'
+import { entryBody as moneyBody, orderBody } from './money.ts'
+import { closingBody } from './till.ts'
 
 export type List =
   | { of: 'pets'; status?: PetStatus | undefined; categoryId?: Id | undefined }
@@ -9,8 +19,18 @@ export type List =
   | { of: 'words'; word: string; status?: PetStatus | undefined; categoryId?: Id | undefined }
   | OrderList
   | { of: 'history'; petId: Id }
+  | EntryList
+  | { of: 'closings' }
   | { of: 'categories' }
-  | { of: 'apiKeys'; kind?: 'program' | 'personal' | undefined }
+  | { of: 'apiKeys'; kind?: 'program' | 'person' | undefined }
+
+interface EntryList {
+  of: 'entries'
+  orderId?: Id | undefined
+  petId?: Id | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
 
 interface OrderList {
   of: 'orders'
@@ -32,7 +52,8 @@ export interface Row {
 /** All rows; undefined if there is no such list, such as the history of an unknown pet. */
 export function rowsOf(store: Store, list: List): Row[] | undefined {
   const rows = unsortedRowsOf(store, list)
-  return rows?.toSorted((a, b) => compare(a.place, b.place))
+  const shown = rows?.map(({ place, item }) => ({ place, item: withNames(store, item) }))
+  return shown?.toSorted((a, b) => compare(a.place, b.place))
 }
 
 function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
@@ -55,7 +76,7 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
         .filter((order) => Number(list.petId ?? order.petId) === order.petId)
         .filter(({ closedAt = '' }) => closedAt >= (list.closedFrom ?? ''))
         .filter(({ closedAt = '' }) => list.closedTo === undefined || closedAt < list.closedTo)
-        .map((order) => ({ place: placeOf(store, order, list), item: { ...order } }))
+        .map((order) => ({ place: placeOf(store, order, list), item: orderBody(store, order) }))
     case 'history':
       return store.pets
         .get(Number(list.petId))
@@ -65,11 +86,22 @@ function unsortedRowsOf(store: Store, list: List): Row[] | undefined {
       const ids = new Set([...store.categories.keys(), ...used])
       return [...ids].map((id) => ({ place: [id], item: categoryBody(store, id) }))
     }
+    case 'entries':
+      return store.entries
+        .filter(({ orderId }) => list.orderId === undefined || Number(list.orderId) === orderId)
+        .filter(({ petId }) => list.petId === undefined || Number(list.petId) === petId)
+        .filter(({ day }) => day >= (list.from ?? '') && day <= (list.to ?? day))
+        .map((entry) => ({ place: [-Date.parse(entry.day), -(entry.id ?? 0)], item: moneyBody(entry) }))
+    case 'closings':
+      return store.closings.map((closing) => ({
+        place: [-Date.parse(closing.day)],
+        item: closingBody(closing),
+      }))
     case 'apiKeys':
       break
   }
   // Nobody signs in.
-  if (list.kind === 'personal') return []
+  if (list.kind === 'person') return []
   return [...store.apiKeys.values()].map((apiKey) => ({
     place: [-apiKey.id],
     item: { ...apiKeyBody(apiKey), isRevoked: apiKey.isRevoked },

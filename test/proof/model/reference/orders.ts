@@ -14,6 +14,8 @@ import {
   type Store,
   takeId,
 } from './store.ts'
+import { addSale, isDeposit, takeDeposit } from './entries.ts'
+import { orderBody } from './money.ts'
 
 /** How long an order without `holdMinutes` holds a pet, as configured in these tests. */
 export const HOLD_MINUTES = 60
@@ -26,21 +28,25 @@ export interface NewOrder {
   note?: string | undefined
   price?: string | undefined
   currency?: string | undefined
+  deposit?: string | undefined
+  method?: string | undefined
 }
 
 export function placeOrder(
   store: Store,
   caller: Caller,
-  { petId, holdMinutes, note, price, currency }: NewOrder,
+  { petId, holdMinutes, note, price, currency, deposit, method }: NewOrder,
   key: string | undefined,
   seen: Seen,
 ): Expected {
-  return once(store, caller, key, ['placeOrder', petId, holdMinutes, note, price, currency], () => {
+  const values = ['placeOrder', petId, holdMinutes, note, price, currency, deposit, deposit && method]
+  return once(store, caller, key, values, () => {
     const fault = priceFault({ price, currency })
     if (fault !== undefined) return reject(fault)
     const pet = store.pets.get(Number(petId))
     if (pet === undefined) return reject('pet_not_found')
     if (pet.status !== 'available') return reject('pet_not_available')
+    if (deposit !== undefined && !isDeposit(deposit)) return reject('invalid_body')
     const createdAt = String(seen?.['createdAt'])
     const heldForMs = (holdMinutes ?? HOLD_MINUTES) * 60_000
     const order: Order = {
@@ -57,7 +63,8 @@ export function placeOrder(
     const entry = byCaller('order_placed', caller)
     change(store, pet, { status: 'pending' }, entry)
     emitOrder(store, order, entry)
-    return { status: 201, body: { ...order } }
+    if (deposit !== undefined) takeDeposit(store, order, { deposit, method }, caller)
+    return { status: 201, body: orderBody(store, order) }
   })
 }
 
@@ -74,21 +81,53 @@ function priceOfProfile({ profile: { price, currency } }: Pet): Price {
 
 export function getOrder(store: Store, orderId: Id): Expected {
   const order = store.orders.get(Number(orderId))
-  return order === undefined ? reject('order_not_found') : { status: 200, body: { ...order } }
+  return order === undefined ? reject('order_not_found') : { status: 200, body: orderBody(store, order) }
+}
+
+export interface OrderChange {
+  /** Null clears it. */
+  note?: string | null | undefined
+  expiresAt?: string | undefined
+}
+
+/** How long after now an order can expire. */
+const HOLD_MS_MAX = 10_080 * 60_000
+
+export function updateOrder(
+  store: Store,
+  caller: Caller,
+  orderId: Id,
+  { note, expiresAt }: OrderChange,
+): Expected {
+  const order = store.orders.get(Number(orderId))
+  if (order === undefined) return reject('order_not_found')
+  if (expiresAt !== undefined && order.status !== 'open') return reject('order_closed')
+  const inMs = expiresAt === undefined ? 1 : Date.parse(expiresAt) - Date.now()
+  if (inMs <= 0 || inMs > HOLD_MS_MAX) return reject('invalid_body')
+  const before = { ...order }
+  writeNote(order, note)
+  if (expiresAt !== undefined) order.expiresAt = expiresAt
+  const isChanged = order.note !== before.note || order.expiresAt !== before.expiresAt
+  if (isChanged) emitOrder(store, order, byCaller('', caller), true)
+  return { status: 200, body: orderBody(store, order) }
 }
 
 export interface Ending {
   as: 'completed' | 'cancelled'
+  /** Instead of that of the order; null clears it. */
+  note?: string | null | undefined
   /** Cancelling ignores them. */
   price?: string | undefined
   currency?: string | undefined
+  method?: string | undefined
+  reason?: string | undefined
 }
 
 export function endOrder(
   store: Store,
   caller: Caller,
   orderId: Id,
-  { as, price, currency }: Ending,
+  { as, note, price, currency, method, reason }: Ending,
   seen: Seen,
 ): Expected {
   const order = store.orders.get(Number(orderId))
@@ -103,13 +142,24 @@ export function endOrder(
     Object.assign(order, { status: as, closedAt })
     const pet = store.pets.get(order.petId)
     const otherwise = order.price === undefined && pet !== undefined ? priceOfProfile(pet) : {}
-    if (as === 'completed') Object.assign(order, priceOf(price) ?? otherwise)
+    if (as === 'completed') sell(order, priceOf(price) ?? otherwise, note)
     const status = as === 'completed' ? 'sold' : 'available'
     const entry = byCaller(`order_${as}`, caller)
     emitOrder(store, order, entry)
+    if (as === 'completed') addSale(store, order, { method, reason }, caller)
     if (pet !== undefined) change(store, pet, { status }, entry)
   }
-  return { status: 200, body: { ...order } }
+  return { status: 200, body: orderBody(store, order) }
+}
+
+function sell(order: Order, price: Price, note: string | null | undefined): void {
+  Object.assign(order, price)
+  writeNote(order, note)
+}
+
+function writeNote(order: Order, note: string | null | undefined): void {
+  if (note === null) delete order.note
+  else if (note !== undefined) order.note = note
 }
 
 /** Records that a hold has expired. No client requested that, so the history names the service. */
@@ -117,7 +167,7 @@ export function endHold(store: Store, orderId: number, expiresAt: string): void 
   const order = store.orders.get(orderId) as Order
   Object.assign(order, { status: 'expired', expiresAt, closedAt: expiresAt })
   const pet = store.pets.get(order.petId)
-  const entry = { event: 'order_expired', apiKeyName: 'petstore', requestId: undefined }
+  const entry = { event: 'order_expired', actor: 'petstore', requestId: undefined }
   emitOrder(store, order, entry)
   if (pet !== undefined) change(store, pet, { status: 'available' }, entry)
 }
@@ -154,5 +204,5 @@ function sumOf(orders: readonly Order[]): string {
 }
 
 function byCaller(event: string, { name, requestId }: Caller) {
-  return { event, apiKeyName: name, requestId }
+  return { event, actor: name, requestId }
 }

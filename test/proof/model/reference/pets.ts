@@ -17,6 +17,7 @@ import {
   type Store,
   takeId,
 } from './store.ts'
+import { orderThatSold, refundAll } from './entries.ts'
 
 export interface NewPet {
   name: string
@@ -44,7 +45,7 @@ export function createPet(
   const fault = priceFault(profile)
   if (fault !== undefined) return reject(fault)
   return once(store, caller, key, ['createPet', name, categoryId, status, JSON.stringify(profile)], () => {
-    const created = { event: 'created', apiKeyName: caller.name, requestId: caller.requestId }
+    const created = { event: 'created', actor: caller.name, requestId: caller.requestId }
     const pet: Pet = {
       id: takeId(store, 'pet', seen),
       name,
@@ -87,10 +88,13 @@ export function updatePet(
   ) as Change
   if (to.status === 'pending' && pet.status === 'sold') return reject('invalid_transition')
   if (to.status !== undefined && isHeld(store, pet)) return reject('pet_on_hold')
+  const sold = pet.status === 'sold' && to.status !== undefined ? orderThatSold(store, pet.id) : undefined
+  if (sold !== undefined && !caller.scopes.includes('till:write')) return reject('insufficient_scope')
+  if (sold !== undefined) refundAll(store, sold, caller)
   if (Object.keys(to).length > 0) {
     change(store, pet, to, {
       event: 'updated',
-      apiKeyName: caller.name,
+      actor: caller.name,
       requestId: caller.requestId,
       ...(reason !== undefined && { reason }),
     })
@@ -140,7 +144,7 @@ export function deletePet(
   if (ordersOf(store, pet).length > 0) return reject('pet_has_orders')
   store.pets.delete(pet.id)
   store.deletedPets.push(pet.id)
-  emitPet(store, 'pet.deleted', pet, { apiKeyName: name, requestId })
+  emitPet(store, 'pet.deleted', pet, { actor: name, requestId })
   return { status: 204 }
 }
 

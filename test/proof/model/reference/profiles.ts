@@ -34,7 +34,7 @@ export function getProfile(store: Store, petId: Id): Expected {
 /** A change adds a version of the profile, an entry to the history of the pet, and an event. The pet stays as it is. */
 export function putProfile(
   store: Store,
-  { name: apiKeyName, requestId }: Caller,
+  { name: actor, requestId }: Caller,
   petId: Id,
   fields: { [Field in keyof Profile]: Profile[Field] | undefined },
   ifMatch: string | undefined,
@@ -55,8 +55,8 @@ export function putProfile(
   const [from, to] = [pick(pet.profile, names), pick(profile, names)]
   pet.profile = profile
   pet.profileVersion += 1
-  pet.history.push({ event: 'updated', from, to, apiKeyName, requestId })
-  emitProfile(store, pet, { apiKeyName, requestId })
+  pet.history.push({ event: 'updated', from, to, actor, requestId })
+  emitProfile(store, pet, { actor, requestId })
   return profileResponse(pet)
 }
 

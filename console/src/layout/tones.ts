@@ -1,0 +1,3 @@
+// The tones of tints.
+
+export type Tone = 'ok' | 'wait' | 'bad' | 'info' | 'done'
