@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { SCOPES } from '../../src/contract/scopes.ts'
 import { createTestDatabase, sql } from '../support/database.ts'
-import { type Connection, type Exchange, openConnection, retryWhileBusy } from '../support/load.ts'
+import { openConnection, retryWhileBusy } from '../support/load.ts'
+import { amountOf, centsOf, openSellers } from '../support/sellers.ts'
 import { petstore, startService } from '../support/service.ts'
 import { auditStore } from '../support/store-audit.ts'
 import { volume } from '../support/volume.ts'
@@ -24,76 +25,6 @@ const apiKey = stdout.trim()
 const services = [await startService(environment), await startService(environment)] as const
 afterAll(() => Promise.all(services.map((service) => service.stop())))
 
-/** What the sellers were told, in cents. */
-const told = { paid: 0, sales: 0, pets: 0, refused: 0 }
-const centsOf = (amount: string) => Number(amount.replace('.', ''))
-const amountOf = (cents: number) => (cents / 100).toFixed(2)
-
-let requests = 0
-async function post(connection: Connection, path: string, body?: object): Promise<Exchange> {
-  requests += 1
-  const headers = { 'idempotency-key': `till-${requests}` }
-  return retryWhileBusy(() => connection.send('POST', `/v1/${path}`, body, headers))
-}
-
-interface Told {
-  id: number
-  paid: string
-  sales: string
-  pets: number
-}
-
-function add({ paid, sales, pets }: Told): void {
-  told.paid += centsOf(paid)
-  told.sales += centsOf(sales)
-  told.pets += pets
-}
-
-/** Sells a pet, and then changes its mind in one of several ways. */
-async function sellOne(connection: Connection, turn: number): Promise<void> {
-  const pet = await post(connection, 'pets', { name: 'Rex', categoryId: 1 + (turn % 3) })
-  const { id: petId } = pet.body as { id: number }
-  const deposit = turn % 4 === 0 ? { deposit: '20.00', method: 'cash' } : {}
-  const held = await post(connection, 'store/orders', { petId, ...deposit })
-  const { id } = held.body as { id: number }
-  const price = amountOf(10_000 + turn * 7)
-  const sold = await post(connection, `store/orders/${id}/complete`, { price, method: 'cash' })
-  expect([pet.status, held.status, sold.status]).toEqual([201, 201, 200])
-  add({ id, paid: price, sales: price, pets: 1 })
-  const right = amountOf(centsOf(price) - 1_000)
-  if (turn % 5 === 1) {
-    const { status, body } = await post(connection, `store/orders/${id}/correct`, { price: right })
-    expect([status, (body as { netPrice: string }).netPrice]).toEqual([200, right])
-    add({ id, paid: '-10.00', sales: '-10.00', pets: 0 })
-  }
-  if (turn % 5 === 2)
-    await changeMind(connection, `store/orders/${id}/refund`, { amount: '29.50', takeBack: false })
-  if (turn % 5 === 3)
-    await changeMind(connection, `store/orders/${id}/refund`, { amount: price, takeBack: true })
-  if (turn % 5 === 4) {
-    const { body } = await connection.send('GET', `/v1/store/entries?orderId=${id}`)
-    await changeMind(connection, `store/entries/${(body as Told[])[0]?.id}/void`)
-  }
-}
-
-/** A closing may have made the entry final. */
-async function changeMind(connection: Connection, path: string, body?: object): Promise<void> {
-  const response = await post(connection, path, body)
-  if (response.status === 409) told.refused += 1
-  else {
-    expect(response.status, JSON.stringify(response.body)).toBeLessThan(300)
-    add(response.body as Told)
-  }
-}
-
-async function runSeller(index: number, until: number): Promise<void> {
-  const connection = openConnection({ origin: services[index % 2]?.origin ?? '', apiKey })
-  for (let turn = index; turn < index + TURNS_MIN || performance.now() < until; turn += 1) {
-    await sellOne(connection, turn)
-  }
-  connection.close()
-}
-
 interface Drawer {
   today: string
   totals: { pets: number; sales: string; paid: string }[]
@@ -101,25 +32,28 @@ interface Drawer {
 }
 
 test(`the drawer has the cash that ${SELLERS} sellers were told, with a closing in the middle`, async () => {
+  const sellers = openSellers((seller) => services[seller % 2]?.origin ?? '', apiKey)
+  const { told, counts } = sellers
   const connection = openConnection({ origin: services[0].origin, apiKey })
   const read = async (query: string) =>
-    (await connection.send('GET', `/v1/store/totals?${query}`)).body as Drawer
+    (await retryWhileBusy(() => connection.send('GET', `/v1/store/totals?${query}`))).body as Drawer
   const { today } = await read('')
   const until = performance.now() + SECONDS * 1_000
-  const selling = Array.from({ length: SELLERS }, (_, index) => runSeller(index, until))
+  async function runSeller(seller: number): Promise<void> {
+    for (let turn = seller; turn < seller + TURNS_MIN || performance.now() < until; turn += 1)
+      await sellers.sellOne(seller, turn)
+  }
+  const selling = Array.from({ length: SELLERS }, (_, seller) => runSeller(seller))
   await sleep(SECONDS * 500)
   while (told.pets < SELLERS) await sleep(50)
-  const closed = await post(connection, 'store/day-closings', {
-    day: today,
-    counted: '100.00',
-    kept: '100.00',
-  })
+  const closing = { day: today, counted: '100.00', kept: '100.00' }
+  const closed = await sellers.post(SELLERS, 'store/day-closings', closing)
   expect(closed.status).toBe(201)
   await Promise.all(selling)
   const { expected } = closed.body as { expected: string }
   const later = new Date(Date.parse(today) + 2 * DAY_MS).toISOString().slice(0, 10)
   const { drawer, totals } = await read(`from=${today}&to=${later}`)
-  console.log({ ...told, closing: expected, requests })
+  console.log({ ...told, ...counts, closing: expected })
   // What was kept is counted by the closing, and again after it.
   expect(centsOf(expected) + centsOf(drawer.expected) - 10_000).toBe(told.paid)
   expect(totals).toEqual([
@@ -135,4 +69,5 @@ test(`the drawer has the cash that ${SELLERS} sellers were told, with a closing 
   expect(row?.count).toBe('0')
   expect(await auditStore(environment.DATABASE_URL)).toEqual([])
   connection.close()
+  sellers.close()
 })
