@@ -42,14 +42,15 @@ test(`the ledger has the money that ${SELLERS} sellers were told, with ${KILLS} 
   const services = [await startService(environment), await startService(environment)]
   const sellers = openSellers((seller) => services[seller % 2]?.origin ?? '', made.stdout.trim())
   const { told, byOrder, counts } = sellers
-  let isDone = false
+  const stopping = new AbortController()
+  const { signal } = stopping
   async function runSeller(seller: number): Promise<void> {
-    for (let turn = seller; !isDone; turn += 1) await sellers.sellOne(seller, turn)
+    for (let turn = seller; !signal.aborted; turn += 1) await sellers.sellOne(seller, turn)
   }
   const selling = Promise.all(Array.from({ length: SELLERS }, (_, seller) => runSeller(seller))).finally(
     () => {
       // A seller that fails ends the test at once.
-      isDone = true
+      stopping.abort()
     },
   )
 
@@ -64,12 +65,12 @@ test(`the ledger has the money that ${SELLERS} sellers were told, with ${KILLS} 
     cluster = await restartCluster(options)
   }
   async function causeFaults(): Promise<void> {
-    for (let kill = 0; kill < KILLS && !isDone; kill += 1) {
-      while (!isDone && counts.entries < (ENTRIES * (kill + 1)) / (KILLS + 1)) await sleep(20)
+    for (let kill = 0; kill < KILLS && !signal.aborted; kill += 1) {
+      while (!signal.aborted && counts.entries < (ENTRIES * (kill + 1)) / (KILLS + 1)) await sleep(20)
       await (kill % 2 === 0 ? replaceCluster() : replaceService((kill >> 1) % 2))
     }
-    while (!isDone && counts.entries < ENTRIES) await sleep(20)
-    isDone = true
+    while (!signal.aborted && counts.entries < ENTRIES) await sleep(20)
+    stopping.abort()
   }
   await Promise.all([causeFaults(), selling])
   await Promise.all(services.map((service) => service.stop()))
