@@ -14,6 +14,7 @@ import { router } from './router.tsx'
 import { forgetFormerSessions } from './shell/forget-session.ts'
 import { useSession } from './session/session.ts'
 import { restoreSession } from './session/tabs.ts'
+import { readPage } from './shop/read-page.ts'
 
 const container = document.getElementById('console')
 if (container === null) throw new Error('The page has no element #console.')
@@ -22,6 +23,7 @@ function SessionData({ children }: { children: ReactNode }) {
   return <QueryClientProvider client={useSession().cache}>{children}</QueryClientProvider>
 }
 
+readPage()
 forgetFormerSessions()
 await restoreSession()
 createRoot(container).render(

@@ -85,6 +85,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
+const settings = createRoute({
+  getParentRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+})
+
 const cards = createRoute({
   getParentRoute,
   path: '/cards',
@@ -118,6 +124,7 @@ export const router = createRouter({
     importPets,
     webhooks,
     webhook,
+    settings,
     cards,
     more,
     signIn,

@@ -24,6 +24,7 @@ export const CONSOLE_PAGES = [
   '/import',
   '/webhooks',
   '/webhooks/:webhookId',
+  '/settings',
   '/cards',
   '/more',
   SIGN_IN_PAGE,

@@ -6,6 +6,7 @@ import { HTML_TYPE } from '../http/security-headers.ts'
 import { decimalsOf } from '../values/money.ts'
 import type { Asset } from './assets.ts'
 import { BUILT_FOLDER, type PageFile, pageFile } from './files.ts'
+import { escapeHtml } from './layout.ts'
 import { notBuiltPage } from './not-built-page.ts'
 
 const TYPES: Record<string, string> = {
@@ -16,13 +17,14 @@ const TYPES: Record<string, string> = {
 }
 
 export interface ConsoleFiles {
-  /** With the currency of the shop. */
-  page: (currency: string) => PageFile
+  page: (shop: PageShop) => PageFile
   assets: Asset[]
 }
 
-/** The setting that the page contains: its forms show the currency before the first price is stored. */
-const CURRENCY_SETTING = /(?<=<meta name="petstore-currency" )content="[A-Z]*" data-decimals="[0-9]*"/
+/** What the page contains, so that its first amounts and times are those of the shop. */
+type PageShop = Record<'currency' | 'timeZone', string>
+
+const SHOP = /<meta name="petstore-shop"[^>]*>/
 
 /** Reads the files of `npm run build`. Without them, the page says how to build the console. */
 export function consoleFiles(folder = BUILT_FOLDER): ConsoleFiles {
@@ -30,10 +32,15 @@ export function consoleFiles(folder = BUILT_FOLDER): ConsoleFiles {
   const isBuilt = existsSync(path)
   const html = isBuilt ? readFileSync(path, 'utf8') : notBuiltPage('console', '/')
   const pages = new Map<string, PageFile>()
-  const page = (currency: string): PageFile => {
-    const setting = `content="${currency}" data-decimals="${decimalsOf(currency)}"`
-    const file = pages.get(currency) ?? pageFile(HTML_TYPE, html.replace(CURRENCY_SETTING, setting))
-    pages.set(currency, file)
+  const page = ({ currency, timeZone }: PageShop): PageFile => {
+    const shop = `<meta name="petstore-shop" content="${currency}" data-decimals="${decimalsOf(currency)}" data-time-zone="${escapeHtml(timeZone)}">`
+    const file =
+      pages.get(shop) ??
+      pageFile(
+        HTML_TYPE,
+        html.replace(SHOP, () => shop),
+      )
+    pages.set(shop, file)
     return file
   }
   return { page, assets: isBuilt ? readAssets(join(folder, CONSOLE_ASSETS)) : [] }

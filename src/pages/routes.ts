@@ -74,7 +74,7 @@ export async function pageRoutes(
   if (scalar !== undefined) serve(scalar.address, CACHED_FOREVER, scalar.file)
 
   const { page, assets } = consoleFiles()
-  const consolePage = async () => page(await settings.currency())
+  const consolePage = async () => page(await settings.shop())
   for (const path of CONSOLE_PAGES) serve(path, CACHED_AND_REVALIDATED, consolePage, CONSOLE_HEADERS)
   for (const { address, file } of assets) serve(address, CACHED_FOREVER, () => file, CONSOLE_HEADERS)
 }

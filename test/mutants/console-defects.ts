@@ -58,7 +58,7 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the till shows the time of the browser',
-    file: 'console/src/till/entry-text.ts',
+    file: 'console/src/shop/zoned.ts',
     find: "new Intl.DateTimeFormat('en-GB', { ...options, timeZone })",
     replace: "new Intl.DateTimeFormat('en-GB', options)",
     test: TILL_DAY,

@@ -74,8 +74,8 @@ export const SETTINGS_DEFECTS: readonly Defect[] = [
   {
     name: 'a process never follows a change of the settings by another one',
     file: CURRENT,
-    find: ' && now() - startedAt < BELIEVED_FOR_MS',
-    replace: '',
+    find: '(now() - startedAt < BELIEVED_FOR_MS ? known : undefined)',
+    replace: 'known',
     test: SETTINGS,
     title: 'a process follows a change of another process',
   },

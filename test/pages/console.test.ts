@@ -11,6 +11,7 @@ import { shopIn } from '../support/settings.ts'
 
 const db = openTestDatabase(await createTestDatabase())
 const petstore = await startApp(db)
+const SHOP = { currency: 'EUR', timeZone: 'Europe/Berlin' }
 
 test.each(CONSOLE_PAGES)('%s returns the page without an API key, and it cannot be framed', async (path) => {
   const { status, headers, text } = await petstore.call('GET', path.replace(':petId', '5'), { apiKey: null })
@@ -33,15 +34,17 @@ test.each(['/pets', '/pets/5/edit', '/console', '/console/..%2findex.html', '/in
   },
 )
 
-test('the page contains the currency of new prices and its decimal places', async () => {
-  const inYen = await startApp(db, { settings: shopIn('JPY') })
+test('the page contains the currency of the shop, its decimal places and the time zone', async () => {
+  const inYen = await startApp(db, { settings: shopIn('JPY', 'Asia/Tokyo') })
   const { text } = await inYen.call('GET', '/', { apiKey: null })
-  expect(text).toContain('<meta name="petstore-currency" content="JPY" data-decimals="0"')
+  expect(text).toContain(
+    '<meta name="petstore-shop" content="JPY" data-decimals="0" data-time-zone="Asia/Tokyo">',
+  )
 })
 
 test('without a build, the page says how to build the console', () => {
   const { page, assets } = consoleFiles('/nonexistent')
-  expect(Buffer.from(page('EUR').bytes).toString()).toContain('npm run build')
+  expect(Buffer.from(page(SHOP).bytes).toString()).toContain('npm run build')
   expect(assets).toEqual([])
 })
 
@@ -52,7 +55,7 @@ test('serves every file of a build with its type', () => {
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Petstore</title>')
   for (const name of ['a.js', 'b.css', 'c.svg']) writeFileSync(join(folder, 'console', name), name)
   const { page, assets } = consoleFiles(folder)
-  expect(Buffer.from(page('EUR').bytes).toString()).toContain('<title>Petstore</title>')
+  expect(Buffer.from(page(SHOP).bytes).toString()).toContain('<title>Petstore</title>')
   expect(Object.fromEntries(assets.map(({ address, file }) => [address, file.type]))).toEqual({
     '/console/a.js': 'text/javascript; charset=utf-8',
     '/console/b.css': 'text/css; charset=utf-8',

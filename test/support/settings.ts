@@ -2,4 +2,8 @@
 import type { CurrentSettings } from '../../src/store/settings/current-settings.ts'
 
 /** As if another process had changed the currency, or not seen its change yet. */
-export const shopIn = (currency: string): CurrentSettings => ({ currency: () => currency, forget: () => {} })
+export const shopIn = (currency: string, timeZone = 'Europe/Berlin'): CurrentSettings => ({
+  currency: () => currency,
+  shop: async () => ({ currency, timeZone }),
+  forget: () => {},
+})

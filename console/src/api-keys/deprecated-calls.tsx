@@ -2,7 +2,7 @@
 import { Anchor, Card, Stack, Table, Text, Title } from '@mantine/core'
 import type { DeprecatedCall } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
-import { dateText } from '../layout/dates.ts'
+import { calendarDayText, dateText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
 import { useStore } from '../session/session.ts'
@@ -56,7 +56,7 @@ function CallTable({ calls, now }: { calls: DeprecatedCall[]; now: number }) {
                   {call.actor}
                 </Text>
                 <Text size="xs" c="dimmed">
-                  <Operation name={call.operation} />, last called on {dateText(call.lastDay)}
+                  <Operation name={call.operation} />, last called on {calendarDayText(call.lastDay)}
                 </Text>
               </Stack>
             </Table.Td>

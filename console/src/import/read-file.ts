@@ -1,5 +1,5 @@
 // Reads the file that a person has chosen.
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { FileError, type PetFile, readPetFile } from './pet-rows.ts'
 import { sha256 } from './sha256.ts'
 
@@ -17,5 +17,5 @@ export async function readFile(chosen: File): Promise<ReadFile> {
     throw new FileError('It is larger than 10 MB. Split it, or use the command “petstore import”.')
   }
   const bytes = new Uint8Array(await chosen.arrayBuffer())
-  return { name: chosen.name, hash: sha256(bytes), ...readPetFile(bytes, CURRENCY, new Date()) }
+  return { name: chosen.name, hash: sha256(bytes), ...readPetFile(bytes, shopCurrency(), new Date()) }
 }

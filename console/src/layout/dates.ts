@@ -1,30 +1,25 @@
-// Writes dates for people. The pages are in English, so dates are too, in the time zone of the browser.
+// Writes dates for people. The pages are in English, so dates are too, in the time zone of the shop.
+import { formatIn, inShop } from '../shop/zoned.ts'
 
 export const DAY_MS = 86_400_000
 
-const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
-const DATE_AND_TIME = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-})
+const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const
+const numericDate = inShop({ day: '2-digit', month: '2-digit', year: 'numeric' })
 
 /** Such as "14 Nov 2026". */
-export function dateText(time: string | number): string {
-  return DATE.format(new Date(time))
-}
+export const dateText = inShop(DATE)
 
 /** Such as "14 Nov 2026, 09:30". */
-export function dateTimeText(time: string | number): string {
-  return DATE_AND_TIME.format(new Date(time))
+export const dateTimeText = inShop({ ...DATE, hour: '2-digit', minute: '2-digit' })
+
+/** A day that no time zone changes, such as that of a birth: "2026-11-14" becomes "14 Nov 2026". */
+export function calendarDayText(day: string): string {
+  return formatIn('UTC', DATE).format(new Date(day))
 }
 
-/** The day of a time in the time zone of the browser, such as "2026-11-14". */
+/** The day of the shop at a time, such as "2026-11-14". */
 export function dayOf(time: string | number): string {
-  const date = new Date(time)
-  return isoDay(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()))
+  return numericDate(time).split('/').toReversed().join('-')
 }
 
 /** The day that is this many days later, or earlier if the number is negative. */

@@ -34,7 +34,11 @@ const TEXTS: Record<string, { title: string; text: string }> = {
   },
   currency_mismatch: {
     title: 'Another currency',
-    text: 'The shop has another currency than this price. Reload the page, and enter the price again.',
+    text: 'The shop has another currency than this price. Enter the price again.',
+  },
+  money_open: {
+    title: 'Money is open',
+    text: 'The currency and the time zone cannot change while the shop has holds, deposits or days that are not closed.',
   },
   pet_not_found: { title: 'No such pet', text: 'This pet does not exist, or was deleted.' },
   pet_not_available: { title: 'Not available any more', text: 'This pet is on hold or sold.' },

@@ -1,6 +1,7 @@
 // The times of a hold in words.
 import { NEW_ORDER } from '@petstore/client/rules'
-import { DAY_MS } from './dates.ts'
+import { inShop, readShopTime } from '../shop/zoned.ts'
+import { DAY_MS, dayOf } from './dates.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -9,14 +10,11 @@ const HOUR_MS = 60 * MINUTE_MS
 /** Seconds are shown only near the end: before that, they distract. */
 const SECONDS_BELOW_MS = 5 * MINUTE_MS
 
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const DAY_AND_CLOCK = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-})
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const
+const dayAndClock = inShop({ weekday: 'short', day: 'numeric', month: 'short', ...CLOCK })
+
+/** The time of day in the shop, such as "14:30". */
+export const timeText = inShop(CLOCK)
 
 /** Such as "1 h 5 min left". Rounded down, so that the text never promises too much. */
 export function timeLeftText(expiresAt: string, nowMs: number): string {
@@ -39,21 +37,14 @@ export function isEnding(expiresAt: string, nowMs: number): boolean {
 
 /** The time of day, such as "14:30", with the date if it is another day than today. */
 export function clockText(time: string | number, nowMs: number): string {
-  const date = new Date(time)
-  const isToday = date.toDateString() === new Date(nowMs).toDateString()
-  return (isToday ? CLOCK : DAY_AND_CLOCK).format(date)
-}
-
-/** The time of day alone, such as "14:30". */
-export function timeText(time: string): string {
-  return CLOCK.format(new Date(time))
+  return dayOf(time) === dayOf(nowMs) ? timeText(time) : dayAndClock(time)
 }
 
 const { minimum: HOLD_MINUTES_MIN, maximum: HOLD_MINUTES_MAX } = NEW_ORDER.holdMinutes
 
-/** The minutes until a local time such as "2026-11-21T12:00", rounded up. Undefined if a hold cannot end then. */
+/** The minutes until a time of the shop such as "2026-11-21T12:00", rounded up. Undefined if a hold cannot end then. */
 export function minutesUntil(localTime: string, nowMs: number): number | undefined {
-  const ms = Date.parse(localTime) - nowMs
+  const ms = readShopTime(localTime) - nowMs
   return ms > 0 && ms <= HOLD_MINUTES_MAX * MINUTE_MS ? Math.ceil(ms / MINUTE_MS) : undefined
 }
 

@@ -54,6 +54,13 @@ export const WebhooksIcon = icon(
     <path d="M8.3 10.8l7.4-4.1M8.3 13.2l7.4 4.1" />
   </>,
 )
+export const SettingsIcon = icon(
+  <>
+    <path d="M4 7.5h8M17 7.5h3M4 16.5h3M12 16.5h8" />
+    <circle cx="14.5" cy="7.5" r="2.3" />
+    <circle cx="9.5" cy="16.5" r="2.3" />
+  </>,
+)
 export const SearchIcon = icon(
   <>
     <circle cx="10.5" cy="10.5" r="6.5" />

@@ -1,4 +1,5 @@
 // When something happens: about how long ago or from now, and exactly.
+import { inShop } from '../shop/zoned.ts'
 import { DAY_MS, dateText } from './dates.ts'
 
 const MINUTE_MS = 60_000
@@ -9,7 +10,6 @@ const MINUTE = { unit: 'minute', unitMs: MINUTE_MS } as const
 const UNITS = [{ unit: 'day', unitMs: DAY_MS }, { unit: 'hour', unitMs: 60 * MINUTE_MS }, MINUTE] as const
 
 const RELATIVE = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' })
-const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' })
 
 /** Such as "5 minutes ago", or a date if it is longer ago than a week. */
 export function agoText(time: string, nowMs: number): string {
@@ -32,7 +32,5 @@ function relativeText(ms: number): string {
   return RELATIVE.format(Math.trunc(ms / unitMs), unit)
 }
 
-/** With seconds and the time zone of the browser. */
-export function exactText(time: string): string {
-  return EXACT.format(new Date(time))
-}
+/** With seconds and the time zone of the shop. */
+export const exactText = inShop({ dateStyle: 'full', timeStyle: 'long' })

@@ -1,10 +1,11 @@
 // What the overview reads.
-import { type Figures, type Order, type Petstore, PetstoreError } from '@petstore/client'
+import type { Figures, Order, Petstore } from '@petstore/client'
 import { queryOptions } from '@tanstack/react-query'
 import { addDays } from '../layout/dates.ts'
 import type { Amount } from '../profile/price.ts'
 import { refreshEvery } from '../session/query-client.ts'
 import { KEYS } from '../session/query-keys.ts'
+import { shopTimeZone } from '../shop/shop.ts'
 import { salesOf } from '../till/day-totals.ts'
 import { type OverviewDay, salesOfDay } from './overview-days.ts'
 
@@ -50,17 +51,8 @@ async function readWithSales(store: Petstore, signal: AbortSignal): Promise<Over
   }
 }
 
-/** Days in the time zone of the browser, or in UTC if the service does not know that time zone. */
 async function readFigures(store: Petstore, signal: AbortSignal): Promise<OverviewFigures> {
-  const query = { days: DAYS, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone }
-  try {
-    return { ...(await store.figures(query, { signal })), sales: [] }
-  } catch (error) {
-    const isUnknown =
-      error instanceof PetstoreError && error.details.some(({ field }) => field === 'timeZone')
-    if (!isUnknown) throw error
-    return { ...(await store.figures({ ...query, timeZone: 'UTC' }, { signal })), sales: [] }
-  }
+  return { ...(await store.figures({ days: DAYS, timeZone: shopTimeZone() }, { signal })), sales: [] }
 }
 
 /** The holds that end next, with the names of their pets. */

@@ -11,7 +11,7 @@ import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
 import { useNotify } from '../layout/notify.tsx'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { ProfileFields } from '../profile/profile-fields.tsx'
 import {
   isOtherCurrency,
@@ -79,7 +79,7 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
       name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
       categoryId: (id) => (id === '' ? 'Choose a category.' : null),
       price: (price, { currency }) =>
-        isOtherCurrency(currency, CURRENCY.code) ? null : (priceFault(price, CURRENCY) ?? null),
+        isOtherCurrency(currency, shopCurrency().code) ? null : (priceFault(price, shopCurrency()) ?? null),
     },
   })
   const hasSale = useHasSale(known.pet)
@@ -211,7 +211,7 @@ function useSave(known: Known, setKnown: (known: Known) => void) {
       const wanted = {
         values: { name, categoryId, status },
         reason,
-        profile: profileOf(profile, CURRENCY),
+        profile: profileOf(profile, shopCurrency()),
       }
       const onPet = (pet: VersionedPet) => setKnown({ pet, profile: known.profile })
       return { before: known, after: await savePet(store, known, wanted, onPet) }

@@ -3,7 +3,7 @@
 import type { PetProfile } from '@petstore/client'
 import { NEW_PET_PROFILE } from '@petstore/client/rules'
 import { counted } from '../layout/counted.ts'
-import { DAY_MS, dateText } from '../layout/dates.ts'
+import { calendarDayText, DAY_MS } from '../layout/dates.ts'
 
 export const SEXES = NEW_PET_PROFILE.sex.enum
 export type Sex = (typeof SEXES)[number]
@@ -59,7 +59,7 @@ export const FACTS: Record<FactName, Fact> = {
     label: 'Age',
     words: 'date of birth',
     text: bornText,
-    historyText: (day) => dateText(`${day}T00:00`),
+    historyText: (day) => calendarDayText(day),
     column: { width: '6.5rem', text: ageText },
   },
   chipNumber: { label: 'Chip number', column: { width: '8.5rem' }, isOfOnePet: true },
@@ -79,7 +79,7 @@ export function ageText(bornOn: string, today: string): string {
 
 /** Such as "9 weeks, born 14 Aug 2026". */
 export function bornText(bornOn: string, today: string): string {
-  return `${ageText(bornOn, today)}, born ${dateText(`${bornOn}T00:00`)}`
+  return `${ageText(bornOn, today)}, born ${calendarDayText(bornOn)}`
 }
 
 /** What the card for the cage says below the breed. */

@@ -1,6 +1,6 @@
 // A price that a person types, with its currency next to it. It says how it reads an amount that can be read in two ways.
 import { Text, TextInput, type TextInputProps } from '@mantine/core'
-import { CURRENCY } from './currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { amountText, hasThousands, readAmount } from './price.ts'
 
 /** `currency` is that of a stored price, or of the shop as soon as the person types. */
@@ -26,6 +26,7 @@ export function PriceField({ currency, description, ...props }: TextInputProps &
 
 /** Such as "Becomes €1,150.00." */
 function echoOf(typed: string, currency: string): string | undefined {
-  const amount = currency === CURRENCY.code && hasThousands(typed) ? readAmount(typed, CURRENCY) : undefined
+  const amount =
+    currency === shopCurrency().code && hasThousands(typed) ? readAmount(typed, shopCurrency()) : undefined
   return amount && `Becomes ${amountText({ currency, amount })}.`
 }

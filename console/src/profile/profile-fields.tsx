@@ -7,7 +7,7 @@ import { useQuery } from '@tanstack/react-query'
 import { dayOf } from '../layout/dates.ts'
 import { statusText } from '../pets/status-tint.tsx'
 import { useStore } from '../session/session.ts'
-import { CURRENCY } from './currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { FACT_NAMES, FACTS, SEXES, sexText } from './facts.ts'
 import { PriceField } from './price-field.tsx'
 import { chipNumberOf, isOtherCurrency, type ProfileValues } from './profile-values.ts'
@@ -66,17 +66,19 @@ export function ProfileFields({ petId, hasPrice, propsOf }: Props) {
 
 /** A stored price keeps its currency. A price that a person types is in the currency of the shop. */
 function OwnPriceField({ price, currency }: Record<'price' | 'currency', GetInputPropsReturnType>) {
-  const isOther = isOtherCurrency(currency.value, CURRENCY.code)
+  const isOther = isOtherCurrency(currency.value, shopCurrency().code)
   return (
     <PriceField
       {...price}
-      currency={isOther ? currency.value : CURRENCY.code}
+      currency={isOther ? currency.value : shopCurrency().code}
       description={
-        isOther ? `Stored in ${currency.value}. A price that you type is in ${CURRENCY.code}.` : undefined
+        isOther
+          ? `Stored in ${currency.value}. A price that you type is in ${shopCurrency().code}.`
+          : undefined
       }
       onChange={(event) => {
         price.onChange(event)
-        currency.onChange(CURRENCY.code)
+        currency.onChange(shopCurrency().code)
       }}
     />
   )

@@ -1,5 +1,5 @@
 // What a receipt reads.
-import type { Entry, Order, Pet, PetProfile, Petstore } from '@petstore/client'
+import type { Entry, Order, Pet, PetProfile, Petstore, Settings } from '@petstore/client'
 import { queryOptions } from '@tanstack/react-query'
 import { KEYS } from '../session/query-keys.ts'
 
@@ -9,15 +9,7 @@ export interface Receipt {
   /** Undefined if the pet was deleted in the meantime. */
   pet: Pet | undefined
   profile: PetProfile | undefined
-  shop: ReceiptShop
-}
-
-export interface ReceiptShop {
-  name: string
-  address: string
-  receiptText: string
-  isTaxInvoice: boolean
-  timeZone: string
+  shop: Settings
 }
 
 export function receiptQuery(store: Petstore, orderId: string) {

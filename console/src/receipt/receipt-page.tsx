@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
-import { dateText } from '../layout/dates.ts'
+import { calendarDayText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { PrintIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
@@ -153,7 +153,7 @@ function PetFacts({ receipt: { order, profile = { petId: order.petId } } }: { re
   const facts = [
     `No. ${order.petId}`,
     sex !== undefined && sex !== 'unknown' && sexText(sex).toLowerCase(),
-    bornOn !== undefined && `born ${dateText(`${bornOn}T00:00`)}`,
+    bornOn !== undefined && `born ${calendarDayText(bornOn)}`,
   ]
   return (
     <>

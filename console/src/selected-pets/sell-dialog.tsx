@@ -6,7 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { counted } from '../layout/counted.ts'
 import { Loading } from '../layout/loading.tsx'
 import { orderedPetsQuery } from '../pets/queries.ts'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { MethodField } from '../money/method-field.tsx'
 import type { Method } from '../money/words.ts'
 import { signOf } from '../money/amounts.ts'
@@ -162,5 +162,7 @@ function useLines(selected: Pet[], typed: Record<string, string>): SaleLine[] | 
   if (current === undefined || isLoading || orders.some((order) => order.isLoading)) return undefined
   const byPet: Record<string, Order> = {}
   for (const { data: order } of orders) if (order) byPet[order.petId] = order
-  return pets.map((pet) => saleLine(pet, { orders: byPet, profiles, typed, currency: CURRENCY, deleted }))
+  return pets.map((pet) =>
+    saleLine(pet, { orders: byPet, profiles, typed, currency: shopCurrency(), deleted }),
+  )
 }

@@ -8,7 +8,7 @@ import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { MethodField } from '../money/method-field.tsx'
 import type { Method } from '../money/words.ts'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { PriceField } from '../profile/price-field.tsx'
 import { signOf } from '../money/amounts.ts'
 import { amountText, readAmount } from '../profile/price.ts'
@@ -76,7 +76,7 @@ export function HoldDialog({ pet, onClose }: Props) {
             <Button type="submit" loading={isPending} disabled={isTaken}>
               {deposit.amount === undefined
                 ? 'Hold'
-                : `Hold, take ${amountText({ currency: CURRENCY.code, amount: deposit.amount })}`}
+                : `Hold, take ${amountText({ currency: shopCurrency().code, amount: deposit.amount })}`}
             </Button>
           </DialogFoot>
         </Stack>
@@ -92,9 +92,9 @@ function useDeposit() {
   const [typed, setTyped] = useState('')
   const [method, setMethod] = useState<Method>()
   const [isTried, setTried] = useState(false)
-  const amount = typed.trim() === '' ? undefined : readAmount(typed, CURRENCY)
+  const amount = typed.trim() === '' ? undefined : readAmount(typed, shopCurrency())
   const isNothing = amount === undefined || signOf(amount) === 0
-  const typedFault = priceFault(typed, CURRENCY)
+  const typedFault = priceFault(typed, shopCurrency())
   const isWithoutMethod = !isNothing && method === undefined
   return {
     typed,
@@ -115,7 +115,7 @@ function DepositFields({ typed, setTyped, typedFault, amount, method, setMethod,
       <PriceField
         label="Deposit"
         placeholder="Optional"
-        currency={CURRENCY.code}
+        currency={shopCurrency().code}
         value={typed}
         error={typedFault}
         onChange={(event) => setTyped(event.currentTarget.value)}

@@ -1,10 +1,10 @@
 // The currency of a sale: usually that of the shop, which can have changed since.
 import type { Order } from '@petstore/client'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import type { ShopCurrency } from '../profile/price.ts'
 
 export function currencyOfSale({ currency, netPrice, deposit }: Order): ShopCurrency {
-  if (currency === undefined || currency === CURRENCY.code) return CURRENCY
+  if (currency === undefined || currency === shopCurrency().code) return shopCurrency()
   const amount = netPrice ?? deposit ?? ''
   return { code: currency, decimals: amount.split('.')[1]?.length ?? 0 }
 }

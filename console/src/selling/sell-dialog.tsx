@@ -10,7 +10,7 @@ import { likelyCash } from '../money/change.ts'
 import { MethodField } from '../money/method-field.tsx'
 import { SumField, SumLine, Sums, SumTotal } from '../money/sums.tsx'
 import type { Method } from '../money/words.ts'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { absolute, signOf } from '../money/amounts.ts'
 import { amountText } from '../profile/price.ts'
 import { useScopes } from '../session/session.ts'
@@ -129,7 +129,7 @@ function usePayment(pet: Pet, order: Order | undefined) {
   const [cash, setCash] = useState('')
   const [isTried, setTried] = useState(false)
   const input = { price: price.amount, discount, deposit: order?.deposit, method, given: cash }
-  const sum = saleSum(input, CURRENCY)
+  const sum = saleSum(input, shopCurrency())
   const hasFault = Object.values(sum.faults).some((fault) => fault !== undefined)
   return {
     priceField: price.field,

@@ -3,7 +3,7 @@
 import type { Order, Pet } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
 import { type ComponentProps, useState } from 'react'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import type { PriceField } from '../profile/price-field.tsx'
 import { askedPrice, type Priced } from '../profile/price.ts'
 import { profileQuery } from '../profile/queries.ts'
@@ -24,7 +24,7 @@ export function usePrice(pet: Pet, order: Order | undefined): Price {
   const { text, currency, amount, fault, description } = priceInput(
     askedPrice(order, profile),
     typed,
-    CURRENCY,
+    shopCurrency(),
   )
   return {
     isLoading: isLoading && order?.price === undefined && typed === undefined,

@@ -40,6 +40,9 @@ export const KEYS = {
   orderedPets: (petIds: string[]) => ['ordered-pets', petIds] as const,
   categories: ['categories'] as const,
   inventory: ['inventory'] as const,
+  settings: ['settings'] as const,
+  /** The last completed order of the shop, or null. */
+  lastSale: ['orders', 'last-sale'] as const,
   /** Everything that comes from the ledger. Its days follow. */
   till: ['till'] as const,
   tillTotals: (range: object) => ['till', 'totals', range] as const,

@@ -7,13 +7,14 @@ import {
   KeyIcon,
   OverviewIcon,
   PetsIcon,
+  SettingsIcon,
   TillIcon,
   WebhooksIcon,
 } from '../layout/icons.tsx'
 import { useScopes } from '../session/session.ts'
 
 export interface PageLink {
-  to: '/' | '/holds' | '/till' | '/overview' | '/health' | '/api-keys' | '/webhooks'
+  to: '/' | '/holds' | '/till' | '/overview' | '/health' | '/api-keys' | '/webhooks' | '/settings'
   label: string
   Icon: ComponentType<{ size?: number }>
   /** Only keys with this scope see the link. */
@@ -33,6 +34,7 @@ const ADMINISTRATION: PageLink[] = [
   { to: '/health', label: 'Health', Icon: HealthIcon, scope: 'admin' },
   { to: '/api-keys', label: 'Keys and sessions', Icon: KeyIcon, scope: 'admin' },
   { to: '/webhooks', label: 'Webhooks', Icon: WebhooksIcon, scope: 'webhooks:read' },
+  { to: '/settings', label: 'Settings', Icon: SettingsIcon, scope: 'admin' },
 ]
 
 /** The pages that the key of the person allows. */

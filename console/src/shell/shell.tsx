@@ -2,9 +2,11 @@
 import { AppShell } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useMatch } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { LiveFeed } from '../live/live-feed.tsx'
 import { SellingDialogHost } from '../selling/selling-dialog-host.tsx'
 import { useSession } from '../session/session.ts'
+import { useFollowedShop } from '../shop/use-followed-shop.ts'
 import { SignInPage } from '../sign-in/sign-in-page.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionState } from './connection-state.tsx'
@@ -34,8 +36,7 @@ export function Shell() {
       <AppShell.Main id="content" tabIndex={-1}>
         <LiveFeed>
           <ConnectionState />
-          <Outlet />
-          <SellingDialogHost />
+          <ShopPages />
         </LiveFeed>
         <Shortcuts isOpen={hasShortcutList} onOpen={list.open} onClose={list.close} />
       </AppShell.Main>
@@ -43,5 +44,18 @@ export function Shell() {
         <BottomBar />
       </AppShell.Footer>
     </AppShell>
+  )
+}
+
+/** A change of the currency or the time zone draws them again. */
+function ShopPages() {
+  const shop = useFollowedShop()
+  // Its form follows the settings by itself, and keeps what a person has entered.
+  const isSettings = useMatch({ from: '/settings', shouldThrow: false }) !== undefined
+  return (
+    <Fragment key={isSettings ? 'settings' : shop}>
+      <Outlet />
+      <SellingDialogHost />
+    </Fragment>
   )
 }

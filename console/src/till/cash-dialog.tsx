@@ -9,7 +9,7 @@ import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { LineNote } from '../layout/tints.tsx'
 import { useOnceKey } from '../money/once-key.ts'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { PriceField } from '../profile/price-field.tsx'
 import { addAmounts, amountText, exampleAmount, isZero, negated, readAmount } from '../profile/price.ts'
 import { KEYS } from '../session/query-keys.ts'
@@ -35,10 +35,10 @@ export function CashDialog({ onClose }: { onClose: () => void }) {
   const [note, setNote] = useState('')
   const [isChecked, setChecked] = useState(false)
   const { record, isPending, error } = useRecordCash(onClose)
-  const amount = readAmount(typed, CURRENCY)
+  const amount = readAmount(typed, shopCurrency())
   const isAmount = amount !== undefined && !isZero(amount)
   const faults = {
-    amount: isAmount ? undefined : `Enter an amount such as ${exampleAmount(CURRENCY.decimals)}.`,
+    amount: isAmount ? undefined : `Enter an amount such as ${exampleAmount(shopCurrency().decimals)}.`,
     note: note.trim() === '' ? 'Enter what it is for.' : undefined,
   }
 
@@ -46,7 +46,7 @@ export function CashDialog({ onClose }: { onClose: () => void }) {
     event.preventDefault()
     setChecked(true)
     if (amount === undefined || !isAmount || faults.note !== undefined) return
-    record({ direction, amount, currency: CURRENCY.code, note: note.trim() })
+    record({ direction, amount, currency: shopCurrency().code, note: note.trim() })
   }
 
   return (
@@ -62,7 +62,7 @@ export function CashDialog({ onClose }: { onClose: () => void }) {
           />
           <PriceField
             label="Amount"
-            currency={CURRENCY.code}
+            currency={shopCurrency().code}
             value={typed}
             error={isChecked && faults.amount}
             data-autofocus
@@ -96,7 +96,7 @@ export function CashDialog({ onClose }: { onClose: () => void }) {
             </Button>
             <Button type="submit" loading={isPending}>
               {direction === 'in' ? 'Put in' : 'Take out'}
-              {isAmount && ` ${amountText({ currency: CURRENCY.code, amount })}`}
+              {isAmount && ` ${amountText({ currency: shopCurrency().code, amount })}`}
             </Button>
           </DialogFoot>
         </Stack>
@@ -108,7 +108,7 @@ export function CashDialog({ onClose }: { onClose: () => void }) {
 /** What the drawer should contain, before and after. */
 function Drawer({
   direction,
-  amount = zeroOf(CURRENCY),
+  amount = zeroOf(shopCurrency()),
 }: {
   direction: Direction
   amount: string | undefined
@@ -137,7 +137,7 @@ function useRecordCash(onDone: () => void) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ movement, idempotencyKey }: { movement: CashMovement; idempotencyKey: string }) =>
       store.till.recordCash(movement, { idempotencyKey }),
-    onSuccess: (_, { movement: { direction, amount, currency = CURRENCY.code } }) => {
+    onSuccess: (_, { movement: { direction, amount, currency = shopCurrency().code } }) => {
       const text = amountText({ currency, amount })
       notify.done(direction === 'in' ? `${text} put into the drawer.` : `${text} taken out of the drawer.`)
       onDone()

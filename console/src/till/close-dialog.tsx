@@ -9,7 +9,7 @@ import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
 import { useNotify } from '../layout/notify.tsx'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { PriceField } from '../profile/price-field.tsx'
 import { addAmounts, amountsText, amountText, isZero, negated } from '../profile/price.ts'
 import { KEYS } from '../session/query-keys.ts'
@@ -64,15 +64,15 @@ function CountForm({ day, since, last, onClose }: FormProps) {
   const [input, setInput] = useState<CashInput>({ pieces: {}, rest: '', kept: last?.kept ?? '', note: '' })
   const [isChecked, setChecked] = useState(false)
   const { close, isPending, error } = useCloseDay(onClose)
-  const expected = since.drawer?.expected ?? zeroOf(CURRENCY)
-  const count = countCash(input, expected, CURRENCY)
+  const expected = since.drawer?.expected ?? zeroOf(shopCurrency())
+  const count = countCash(input, expected, shopCurrency())
   const { counted, kept, note, faults } = count
   const change = (changed: Partial<CashInput>) => setInput((before) => ({ ...before, ...changed }))
 
   function submit(event: FormEvent): void {
     event.preventDefault()
     setChecked(true)
-    if (Object.keys(faults).length === 0) close({ day, counted, kept, note, currency: CURRENCY.code })
+    if (Object.keys(faults).length === 0) close({ day, counted, kept, note, currency: shopCurrency().code })
   }
 
   return (
@@ -98,12 +98,16 @@ function CountForm({ day, since, last, onClose }: FormProps) {
             <PriceField
               label="Stays in the drawer"
               mt="md"
-              currency={CURRENCY.code}
+              currency={shopCurrency().code}
               value={input.kept}
               error={(isChecked || input.kept !== '') && faults.kept}
               onChange={(event) => change({ kept: event.currentTarget.value })}
             />
-            <SumRow label="To the bank" amount={{ currency: CURRENCY.code, amount: count.toBank }} isTotal />
+            <SumRow
+              label="To the bank"
+              amount={{ currency: shopCurrency().code, amount: count.toBank }}
+              isTotal
+            />
           </section>
         </div>
         {error !== null && <ErrorMessage error={error} />}
@@ -127,7 +131,7 @@ interface CountingProps {
 }
 
 function Counting({ input, count: { counted, faults }, onChange }: CountingProps) {
-  const { code } = CURRENCY
+  const { code } = shopCurrency()
   const denominations = denominationsOf(code)
   return (
     <section aria-label="Count the cash" onKeyDown={goOnWithEnter}>
@@ -167,7 +171,7 @@ function Counting({ input, count: { counted, faults }, onChange }: CountingProps
 
 /** Such as "€100" or "€0.50". */
 function pieceText(denomination: string): string {
-  return amountText({ currency: CURRENCY.code, amount: denomination.replace(/\.00$/, '') })
+  return amountText({ currency: shopCurrency().code, amount: denomination.replace(/\.00$/, '') })
 }
 
 /** While a person counts, Enter goes to the next field instead of closing the day. */
@@ -184,9 +188,9 @@ interface ExpectedProps extends Pick<FormProps, 'since' | 'last'> {
 }
 
 function Expected({ expected, since, last, counted }: ExpectedProps) {
-  const currency = CURRENCY.code
-  const kept = last?.kept ?? zeroOf(CURRENCY)
-  const moved = since.cash.find((one) => one.currency === currency)?.amount ?? zeroOf(CURRENCY)
+  const currency = shopCurrency().code
+  const kept = last?.kept ?? zeroOf(shopCurrency())
+  const moved = since.cash.find((one) => one.currency === currency)?.amount ?? zeroOf(shopCurrency())
   const taken = addAmounts([expected, negated(kept), negated(moved)])
   const sinceText = last === undefined ? '' : ` since ${dayAndMonth(last.day, false)}`
   return (
@@ -204,7 +208,7 @@ function Difference({ count: { difference } }: { count: CashCount }) {
   return (
     <div className="line-note difference" data-tone={isZero(difference) ? 'ok' : 'wait'} role="status">
       <span>Difference</span>
-      <b>{amountText({ currency: CURRENCY.code, amount: difference })}</b>
+      <b>{amountText({ currency: shopCurrency().code, amount: difference })}</b>
     </div>
   )
 }

@@ -3,6 +3,7 @@ import type { Entry } from '@petstore/client'
 import type { Tone } from '../layout/tones.ts'
 import { type Method, methodText } from '../money/words.ts'
 import { isNegative } from '../profile/price.ts'
+import { formatIn } from '../shop/zoned.ts'
 
 /** Older sales, and those of programs, can have no method. */
 export const NO_METHOD = 'Not given'
@@ -66,14 +67,4 @@ export function spreadsheetTime(time: string, timeZone: string): string {
   const date = new Date(time)
   const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(date)
   return `${day} ${formatIn(timeZone, { timeStyle: 'medium' }).format(date)}`
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-/** Making a format takes longer than using it. */
-function formatIn(timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const name = timeZone + JSON.stringify(options)
-  const format = formats.get(name) ?? new Intl.DateTimeFormat('en-GB', { ...options, timeZone })
-  formats.set(name, format)
-  return format
 }

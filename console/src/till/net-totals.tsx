@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { counted } from '../layout/counted.ts'
 import { LineNote, Tint } from '../layout/tints.tsx'
-import { CURRENCY } from '../profile/currency.ts'
+import { shopCurrency } from '../shop/shop.ts'
 import { type Amount, amountText, isZero } from '../profile/price.ts'
 import { useStore } from '../session/session.ts'
 import { zeroOf } from './cash-count.ts'
@@ -22,7 +22,8 @@ interface Props {
 export function NetTotals({ totals, range, onCloseDay }: Props) {
   const { sums, today } = totals
   const canClose = useCanClose(range, totals)
-  const net = sums.length === 0 ? [{ currency: CURRENCY.code, amount: zeroOf(CURRENCY) }] : sums.map(paidOf)
+  const net =
+    sums.length === 0 ? [{ currency: shopCurrency().code, amount: zeroOf(shopCurrency()) }] : sums.map(paidOf)
   return (
     <>
       <section className="net" aria-label="Totals">

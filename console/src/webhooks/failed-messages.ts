@@ -1,6 +1,8 @@
 // Messages that were given up, and how to send all of them again.
 import type { Delivery } from '@petstore/client'
+import { dayOf } from '../layout/dates.ts'
 import { hasCode } from '../layout/describe-error.ts'
+import { timeText } from '../layout/hold-time.ts'
 
 /**
  * The newest attempt of each event that has not arrived and does not wait for another attempt, oldest first.
@@ -49,8 +51,7 @@ export async function redeliverAll(
   }
 }
 
-/** A time as a field of a form has it, such as "2026-11-18T09:30", in the time zone of the browser. */
+/** A time as a field of a form has it, such as "2026-11-18T09:30", in the time zone of the shop. */
 export function fieldTime(ms: number): string {
-  const date = new Date(ms)
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+  return `${dayOf(ms)}T${timeText(ms)}`
 }

@@ -8,6 +8,7 @@ import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { useNotify } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
+import { readShopTime } from '../shop/zoned.ts'
 import { fieldTime, redeliverAll } from './failed-messages.ts'
 import { givenUpMessagesQuery, useRefreshWebhooks } from './queries.ts'
 
@@ -23,7 +24,7 @@ interface Props {
 
 export function ResendDialog({ webhook, from, onClose }: Props) {
   const [since, setSince] = useState(() => fieldTime(from))
-  const sinceMs = Date.parse(since)
+  const sinceMs = readShopTime(since)
   const isTime = !Number.isNaN(sinceMs)
   const { data: givenUp, error } = useQuery({
     ...givenUpMessagesQuery(useStore(), webhook.id, sinceMs),

@@ -9,6 +9,8 @@ const BELIEVED_FOR_MS = 1_000
 export interface CurrentSettings {
   /** The currency of new prices. Known at once for most requests, which then need no promise. */
   currency: () => string | Promise<string>
+  /** What the page of the console contains. */
+  shop: () => Promise<Pick<StoredSettings, 'currency' | 'timeZone'>>
   /** Called after a change by this process. */
   forget: () => void
 }
@@ -33,11 +35,11 @@ export function openSettings(db: Reader, now = () => performance.now()): Current
     return current
   }
 
+  const believed = () => (now() - startedAt < BELIEVED_FOR_MS ? known : undefined)
+
   return {
-    currency: () => {
-      if (known !== undefined && now() - startedAt < BELIEVED_FOR_MS) return known.currency
-      return read().then(({ currency }) => currency)
-    },
+    currency: () => believed()?.currency ?? read().then(({ currency }) => currency),
+    shop: async () => believed() ?? read(),
     forget: () => {
       known = undefined
       reading = undefined
