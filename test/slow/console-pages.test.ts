@@ -44,6 +44,7 @@ const PAGES = [
   '/api-keys',
   '/import',
   '/webhooks',
+  '/settings',
   '/more',
   '/cards?ids=1,2,3',
   '/?add=true',

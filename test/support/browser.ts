@@ -37,13 +37,19 @@ export interface Visit {
 export interface Look {
   width?: number
   scheme?: 'light' | 'dark'
+  /** The time zone of the browser. Default: that of the host. */
+  timeZone?: string
   /** Runs before the scripts of each page. */
   initScript?: string
 }
 
 export async function visit(browser: Browser, address: string, look: Look = {}): Promise<Visit> {
-  const { width = 1440, scheme = 'light', initScript } = look
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme })
+  const { width = 1440, scheme = 'light', timeZone, initScript } = look
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    ...(timeZone !== undefined && { timezoneId: timeZone }),
+  })
   const page = await context.newPage()
   const requests: string[] = []
   const faults: string[] = []

@@ -2,7 +2,7 @@
 import { Button, Stack } from '@mantine/core'
 import type { Order, Pet } from '@petstore/client'
 import { type FormEvent, useState } from 'react'
-import { dateText, dayOf } from '../layout/dates.ts'
+import { calendarDayText, dayOf } from '../layout/dates.ts'
 import { Dialog, DialogFoot } from '../layout/dialog.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { LineNote } from '../layout/tints.tsx'
@@ -15,7 +15,7 @@ import { amountText, readAmount } from '../profile/price.ts'
 import { priceFault } from '../profile/profile-values.ts'
 import { currencyOfSale } from './sale-currency.ts'
 import { soldText } from './sold-text.ts'
-import { useSaleMethod } from './use-sale-method.ts'
+import { useSaleEntry } from './use-sale-entry.ts'
 import { useSelling } from './use-selling.ts'
 
 interface Props {
@@ -31,7 +31,7 @@ export function CorrectDialog({ pet, sale, onClose }: Props) {
   const [typed, setTyped] = useState('')
   const [method, setMethod] = useState<Method>()
   const [reason, setReason] = useState<Reason>('wrong_price')
-  const paidBy = useSaleMethod(pet, sale)
+  const { method: paidBy, day: soldOn } = useSaleEntry(pet, sale) ?? {}
   const { correct, isPending, error } = useSelling(pet, onClose)
   const price = readAmount(typed, ofSale)
   const difference = price === undefined ? undefined : subtract(price, netPrice)
@@ -79,7 +79,7 @@ export function CorrectDialog({ pet, sale, onClose }: Props) {
             onChange={setMethod}
           />
           <ReasonField value={reason} onChange={setReason} />
-          <LineNote>{dayNote(sale)}</LineNote>
+          <LineNote>{dayNote(soldOn ?? dayOf(sale.closedAt ?? ''))}</LineNote>
           {error !== undefined && <ErrorMessage error={error} />}
           <DialogFoot>
             <Button variant="default" onClick={onClose}>
@@ -102,9 +102,9 @@ function correctText(difference: string | undefined, currency: string): string {
   return `Correct, ${signOf(difference) < 0 ? 'give back' : 'take'} ${amount}`
 }
 
-function dayNote({ closedAt = '' }: Order): string {
-  const isToday = dayOf(closedAt) === dayOf(Date.now())
-  return isToday
+/** `day` is that for which the sale counts. */
+function dayNote(day: string): string {
+  return day >= dayOf(Date.now())
     ? 'The correction is a new entry in the till. The sale stays as it is.'
-    : `The till of ${dateText(closedAt)} stays as it is. The correction is in the till of today.`
+    : `The till of ${calendarDayText(day)} stays as it is. The correction is in the till of today.`
 }

@@ -20,7 +20,7 @@ import { useStore } from '../session/session.ts'
 import { readRefund } from './refund.ts'
 import { currencyOfSale } from './sale-currency.ts'
 import { soldText } from './sold-text.ts'
-import { useSaleMethod } from './use-sale-method.ts'
+import { useSaleEntry } from './use-sale-entry.ts'
 import { useSelling } from './use-selling.ts'
 
 interface Props {
@@ -37,7 +37,7 @@ export function TakeBackDialog({ pet, sale, onClose }: Props) {
   const [method, setMethod] = useState<Method>()
   const [reason, setReason] = useState<Reason>()
   const [isTried, setTried] = useState(false)
-  const paidBy = useSaleMethod(pet, sale)
+  const paidBy = useSaleEntry(pet, sale)?.method
   const onceKey = useOnceKey()
   const { takeBack, isPending, error } = useSelling(pet, onClose)
   const { amount, fault } = readRefund(typed, netPrice, ofSale)

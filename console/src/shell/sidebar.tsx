@@ -6,15 +6,17 @@ import { Logo } from '../layout/logo.tsx'
 import { healthQuery } from '../health/queries.ts'
 import { inventoryQuery } from '../pets/queries.ts'
 import { useSession, useStore } from '../session/session.ts'
+import { settingsQuery } from '../shop/queries.ts'
 import { AccountItems } from './account-items.tsx'
 import { initialsOf } from './initials.ts'
 import { type PageLink, useAllowedPages, useIsCurrent } from './pages.ts'
 
 export function Sidebar({ onShowShortcuts }: { onShowShortcuts: () => void }) {
   const { shop, administration } = useAllowedPages()
+  const { data: settings } = useQuery(settingsQuery(useStore()))
   return (
     <>
-      <Logo />
+      <Logo shop={settings?.name} />
       <nav aria-label="Pages" className="sidebar-pages">
         {shop.map((page) => (
           <SidebarLink key={page.to} page={page} />
