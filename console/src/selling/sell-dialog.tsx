@@ -164,7 +164,7 @@ function PaymentFields({ sum, currency, deposit, isMethodFirst, ...payment }: Fi
         <SumField label="Price" {...payment.priceField} />
         <SumField
           label="Discount"
-          currency={currency}
+          currency={payment.discount.includes('%') ? '' : currency}
           placeholder="10.00 or 10 %"
           inputMode="text"
           value={payment.discount}
