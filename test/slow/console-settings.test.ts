@@ -16,7 +16,8 @@ const other = new Petstore({ baseUrl: `${service.origin}/v1`, apiKey: await issu
 async function openSettings(look = {}): Promise<Page> {
   const { page, faults } = await signIn('/settings', look)
   onTestFinished(async () => {
-    expect(faults).toEqual([])
+    // Chromium reports the status of each response that is no success.
+    expect(faults.filter((fault) => !fault.includes('412'))).toEqual([])
     await page.context().close()
   })
   await page.getByLabel('Name').waitFor()
@@ -77,18 +78,20 @@ test('what another person has saved meanwhile is shown, and not overwritten', as
 
 test('a save that was faster than the page is rejected, and nothing is overwritten', async () => {
   const page = await openSettings()
-  await page.getByLabel('Name').fill('Mine')
+  await page.getByLabel('Name').fill('Slower')
   // The page does not see the change of the other person before it saves.
   await page.route('**/v1/store/settings', (route) =>
     route.request().method() === 'GET' ? new Promise(() => {}) : route.continue(),
   )
-  await other.settings.update({ name: 'Theirs' })
+  await other.settings.update({ name: 'Faster' })
   const rejected = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await save(page).click()
   expect((await rejected).status()).toBe(412)
   await page.unrouteAll({ behavior: 'ignoreErrors' })
+  // The browser asks whether to leave what is not saved.
+  page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
-  expect(await page.getByLabel('Name').inputValue()).toBe('Theirs')
+  expect(await page.getByLabel('Name').inputValue()).toBe('Faster')
 })
 
 test('the currency and the time zone are texts while money is open, and say why', async () => {
@@ -96,7 +99,7 @@ test('the currency and the time zone are texts while money is open, and say why'
   const order = await other.orders.place({ petId, price: '129.00', deposit: '20.00', method: 'cash' })
   const page = await openSettings()
   await page.getByText('Locked while money is open: 1 hold, 1 held deposit and 1 day not closed.').waitFor()
-  expect(await page.getByRole('textbox', { name: /Currency|Time zone/ }).count()).toBe(0)
+  expect(await page.getByRole('combobox', { name: /Currency|Time zone/ }).count()).toBe(0)
   expect(await accessibilityFaults(page)).toEqual([])
   await other.orders.cancel(order.id)
   await other.orders.settleDeposit(order.id, { refund: '20.00' }, { idempotencyKey: 'settled' })
@@ -106,7 +109,7 @@ test('the currency and the time zone are texts while money is open, and say why'
   const { today } = await other.till.totals()
   await other.till.closeDay({ day: today, counted: '0.00', kept: '0.00' })
   await page.goBack()
-  await page.getByLabel('Currency', { exact: true }).waitFor()
+  await page.getByRole('combobox', { name: 'Currency' }).waitFor()
 })
 
 test('a change of the currency and the time zone is on the pages of other people within a second', async () => {
@@ -115,9 +118,9 @@ test('a change of the currency and the time zone is on the pages of other people
     const { page: theirs } = await signIn('/till', { timeZone: 'Pacific/Kiritimati' })
     onTestFinished(() => theirs.context().close())
     await theirs.getByText('€0.00').first().waitFor()
-    await page.getByLabel('Currency', { exact: true }).fill('Japanese')
+    await page.getByRole('combobox', { name: 'Currency' }).fill('Japanese')
     await page.getByRole('option', { name: 'Japanese Yen, JPY' }).click()
-    await page.getByLabel('Time zone', { exact: true }).fill('Pago')
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Pago')
     await page.getByRole('option', { name: 'Pacific/Pago Pago' }).click()
     await save(page).click()
     const changedAt = performance.now()
@@ -137,9 +140,9 @@ test('a change of the currency and the time zone is on the pages of other people
     // The page of the service has them from the start.
     await theirs.goto(`${service.origin}/?add=true`)
     await theirs.getByRole('dialog').getByText('JPY').waitFor()
-    await page.getByLabel('Currency', { exact: true }).fill('Euro,')
+    await page.getByRole('combobox', { name: 'Currency' }).fill('Euro,')
     await page.getByRole('option', { name: 'Euro, EUR' }).click()
-    await page.getByLabel('Time zone', { exact: true }).fill('Berlin')
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Berlin')
     await page.getByRole('option', { name: 'Europe/Berlin' }).click()
     await save(page).click()
     await theirs.getByRole('dialog').getByText('EUR', { exact: true }).waitFor()

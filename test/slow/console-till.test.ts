@@ -1,12 +1,13 @@
 // The till in the console, in Chromium: a day with sales, returns and mistakes, its cash, its closing, its file and its receipts.
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Order, Petstore } from '../../client/src/petstore.ts'
 import { addAmounts } from '../../console/src/profile/price.ts'
 import { accessibilityFaults } from '../support/browser.ts'
-import { startConsole } from '../support/console.ts'
-import { untilAfterMidnight } from '../support/one-day.ts'
+import { confirmSale, startConsole } from '../support/console.ts'
+import { CHECKS_FIGURES } from '../support/figures.ts'
+import { dayIn, untilAfterMidnight } from '../support/one-day.ts'
 import { CATEGORIES } from '../../src/data/demo/demo-pets.ts'
 import { upsertCategories } from '../../src/store/categories/queries.ts'
 
@@ -98,6 +99,96 @@ test('a day with a wrong price, a return and an undone sale: every part of the p
   expect(faults).toEqual([])
   await page.context().close()
 })
+
+/** Waits for the dialog, presses its button, and waits until it is done. */
+async function confirm(page: Page, name: RegExp, button: RegExp): Promise<void> {
+  const dialog = page.getByRole('dialog', { name })
+  await dialog.getByRole('button', { name: button }).and(page.locator(':enabled')).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+test.each([
+  { width: 1440, timeZone: 'Pacific/Kiritimati' },
+  { width: 390, timeZone: 'Pacific/Pago_Pago' },
+])(
+  'at $width px: a price is corrected, a sale of a cashier undone, another sale made: 1,600.00 and 2 sales',
+  async ({ width, timeZone }) => {
+    await untilAfterMidnight()
+    const own = await startConsole(async (db) => upsertCategories(db, CATEGORIES))
+    onTestFinished(async () => void (await own.service.stop()))
+    const store = new Petstore({ baseUrl: `${own.service.origin}/v1`, apiKey: await own.issueKey('Setup') })
+    const [wrong, undone, third] = await Promise.all(
+      [
+        ['Amara', '45.00'],
+        ['Bruno', '13.00'],
+        ['Dana', '1150.00'],
+      ].map(async ([name = '', price = '']) => {
+        const { id } = await store.pets.create({ name, categoryId: 1 })
+        await store.pets.setProfile(id, { price })
+        return id
+      }),
+    )
+    const { page, faults } = await own.signIn(`/pets/${wrong}`, { width, timeZone })
+    const sell = async (on: Page, petId: string | undefined, name: string, method: 'Cash' | 'Card') => {
+      await on.goto(`${own.service.origin}/pets/${petId}`)
+      await on.getByRole('button', { name: /^Sell for/ }).click()
+      await confirmSale(on, name, { method })
+      await on.getByText('Sold on').waitFor()
+    }
+    await sell(page, wrong, 'Amara', 'Cash')
+    expect(await page.getByRole('button', { name: /^Edit/ }).count()).toBe(1)
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    const edit = page.getByRole('dialog', { name: 'Edit Amara' })
+    await edit.getByLabel('Breed').waitFor()
+    expect(await edit.getByLabel(/Price|Status/).count()).toBe(0)
+    await page.keyboard.press('Escape')
+
+    // Four steps of a person: a click, the price, and Enter. The focus is in the field from the start.
+    const noticedAt = performance.now()
+    await page.getByRole('button', { name: 'Correct price' }).click()
+    await page.getByRole('dialog').getByLabel('Right price').and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('450')
+    await page.keyboard.press('Enter')
+    await page.getByText('The price of Amara is €450.00 now.').waitFor()
+    const correctedMs = performance.now() - noticedAt
+    console.log({ width, correctedMs: Math.round(correctedMs) })
+    if (CHECKS_FIGURES) expect(correctedMs).toBeLessThan(15_000)
+
+    const apiKey = await own.issueKey('Cas', ['pets:read', 'orders:read', 'orders:write', 'events:read'])
+    const { page: counter } = await own.signIn('/', { width, timeZone, apiKey })
+    await sell(counter, undone, 'Bruno', 'Cash')
+    await counter.getByRole('button', { name: 'Undo sale' }).click()
+    await counter.getByText('Undone: Bruno is available again. Give back €13.00.').waitFor()
+    await sell(page, third, 'Dana', 'Card')
+
+    await page.goto(`${own.service.origin}/till`)
+    await expect.poll(() => page.locator('.net-sum').allTextContents()).toEqual(['€1,600.00'])
+    expect(await totalOf(page, '2 sales, net')).toBe('€1,600.00')
+    const { today, timeZone: ofShop } = await store.till.totals()
+    expect(today).toBe(dayIn(ofShop))
+    await page.getByRole('button', { name: /^Today, / }).waitFor()
+
+    await page.goto(`${own.service.origin}/pets/${third}`)
+    await page.getByRole('button', { name: 'Take back' }).click()
+    const back = page.getByRole('dialog', { name: /^Take back Dana/ })
+    await back.getByText('Changed mind').click()
+    await back.getByLabel('Refund', { exact: true }).fill('1000')
+    await confirm(page, /^Take back Dana/, /^Take back, refund €1,000\.00$/)
+    await page.locator('.struck', { hasText: 'Sold for €1,150.00, paid by card' }).waitFor()
+    await sell(page, third, 'Dana', 'Cash')
+    // Both sales stay on the page.
+    expect(await page.getByText('Sold for €1,150.00').count()).toBe(2)
+    await page.getByRole('button', { name: 'Take back' }).click()
+    await back.getByText('Ill', { exact: true }).click()
+    await back.getByLabel('Refund', { exact: true }).fill('0')
+    await confirm(page, /^Take back Dana/, /^Take back without a refund$/)
+    await page.getByText('Taken back without a refund').waitFor()
+    const { totals } = await store.till.totals()
+    expect(totals).toEqual([{ currency: 'EUR', pets: 1, sales: '1750.00', paid: '1750.00' }])
+    expect(faults).toEqual([])
+    await Promise.all([page.context().close(), counter.context().close()])
+  },
+)
 
 test('cash goes out, the day is closed with a difference, and then stays closed', async () => {
   await untilAfterMidnight()

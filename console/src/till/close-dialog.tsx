@@ -112,6 +112,13 @@ function CountForm({ day, since, last, onClose }: FormProps) {
         </div>
         {error !== null && <ErrorMessage error={error} />}
         <DialogFoot>
+          {/* What a person counts is above, what results from it below. */}
+          <div className="only-phone foot-difference" aria-hidden="true">
+            <span>Difference</span>
+            <span data-tone={isZero(count.difference) ? 'ok' : 'wait'}>
+              {amountText({ currency: shopCurrency().code, amount: count.difference })}
+            </span>
+          </div>
           <Button variant="default" onClick={onClose}>
             Not yet
           </Button>
