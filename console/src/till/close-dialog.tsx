@@ -100,7 +100,8 @@ function CountForm({ day, since, last, onClose }: FormProps) {
               mt="md"
               currency={shopCurrency().code}
               value={input.kept}
-              error={(isChecked || input.kept !== '') && faults.kept}
+              // Before the count, what stayed last time is more than was counted.
+              error={(isChecked || input.kept !== last?.kept) && faults.kept}
               onChange={(event) => change({ kept: event.currentTarget.value })}
             />
             <SumRow
