@@ -231,7 +231,7 @@ export const PROFILE_DEFECTS: readonly Defect[] = [
   {
     name: 'the console gets the default currency',
     file: 'src/pages/console.ts',
-    find: '.replace(CURRENCY_SETTING, setting)',
+    find: '.replace(SHOP, () => shop)',
     replace: '',
     test: 'test/pages/console.test.ts',
   },

@@ -177,7 +177,7 @@ test.each([
     await page.locator('.struck', { hasText: 'Sold for €1,150.00, paid by card' }).waitFor()
     await sell(page, third, 'Dana', 'Cash')
     // Both sales stay on the page.
-    expect(await page.getByText('Sold for €1,150.00').count()).toBe(2)
+    await expect.poll(() => page.locator('.history').getByText('Sold for €1,150.00').count()).toBe(2)
     await page.getByRole('button', { name: 'Take back' }).click()
     await back.getByText('Ill', { exact: true }).click()
     await back.getByLabel('Refund', { exact: true }).fill('0')

@@ -1,6 +1,7 @@
 // Cash that a customer gives, and the change.
 import { nextMultiple, signOf, subtract } from './amounts.ts'
-import { readAmount, type ShopCurrency } from '../profile/price.ts'
+import { readAmount } from '../profile/price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 
 /** Notes: what customers give if they do not have the exact amount. */
 const NOTES = [10n, 50n, 100n]

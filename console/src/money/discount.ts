@@ -1,6 +1,7 @@
 // A discount as a person types it: an amount, or per cent of the price. It lowers the price of the sale.
 import { share, signOf, subtract } from './amounts.ts'
-import { readAmount, type ShopCurrency } from '../profile/price.ts'
+import { readAmount } from '../profile/price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 
 const PERCENT = /^(\d{1,3})(?:[.,](\d{1,2}))?\s*%$/
 

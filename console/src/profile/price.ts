@@ -1,5 +1,6 @@
 // Prices: what a person types, and what the pages show. An amount is decimal text and never becomes a number, because
 // numbers are not exact.
+import type { ShopCurrency } from '../shop/shop.ts'
 
 export interface Amount {
   currency: string
@@ -10,13 +11,6 @@ export interface Amount {
 export interface Priced {
   price?: string | undefined
   currency?: string | undefined
-}
-
-/** The currency of new prices. */
-export interface ShopCurrency {
-  code: string
-  /** The decimal places of an amount. Those of `Intl` are others for some currencies. */
-  decimals: number
 }
 
 /** The limit of the service. */

@@ -2,7 +2,8 @@
 import type { PetProfile, NewPetProfile } from '@petstore/client'
 import { LIST_PET_PROFILES } from '@petstore/client/rules'
 import { FACT_NAMES, type FactName, FACTS } from './facts.ts'
-import { exampleAmount, readAmount, type ShopCurrency } from './price.ts'
+import { exampleAmount, readAmount } from './price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 
 /** The currency is that of the price; empty without a stored price. It becomes that of the shop when a person types a price. */
 export type ProfileValues = Record<'price' | 'currency' | FactName, string>

@@ -1,5 +1,6 @@
 // The price of a sale that a person can change: it starts with the price of the order or of the pet.
-import { type Priced, priceText, readAmount, type ShopCurrency } from '../profile/price.ts'
+import { type Priced, priceText, readAmount } from '../profile/price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 import { priceFault } from '../profile/profile-values.ts'
 
 export interface PriceInput {

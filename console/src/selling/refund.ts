@@ -1,6 +1,7 @@
 // What a customer gets back, as a person types it: all that was paid, a part, or nothing.
 import { signOf, subtract } from '../money/amounts.ts'
-import { amountText, readAmount, type ShopCurrency } from '../profile/price.ts'
+import { amountText, readAmount } from '../profile/price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 
 export interface RefundInput {
   amount: string | undefined

@@ -1,7 +1,6 @@
 // The currency of a sale: usually that of the shop, which can have changed since.
 import type { Order } from '@petstore/client'
-import { shopCurrency } from '../shop/shop.ts'
-import type { ShopCurrency } from '../profile/price.ts'
+import { type ShopCurrency, shopCurrency } from '../shop/shop.ts'
 
 export function currencyOfSale({ currency, netPrice, deposit }: Order): ShopCurrency {
   if (currency === undefined || currency === shopCurrency().code) return shopCurrency()

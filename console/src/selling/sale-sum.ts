@@ -3,7 +3,7 @@ import { changeFor } from '../money/change.ts'
 import { discounted } from '../money/discount.ts'
 import type { Method } from '../money/words.ts'
 import { signOf, subtract } from '../money/amounts.ts'
-import { type ShopCurrency } from '../profile/price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 
 export interface SaleInput {
   /** Undefined without a price. */

@@ -1,7 +1,13 @@
 // The currency and the time zone of the shop, in which all pages show amounts and times. The service writes them into the page
-// (read-page.ts), and useFollowedShop follows later changes. All pages are drawn again after a change, so the functions that
+// (read-page.ts), and shell/use-followed-shop.ts follows later changes. All pages are drawn again after a change, so the functions that
 // write amounts and times read them here.
-import type { ShopCurrency } from '../profile/price.ts'
+
+/** The currency of new prices. */
+export interface ShopCurrency {
+  code: string
+  /** The decimal places of an amount. Those of `Intl` are others for some currencies. */
+  decimals: number
+}
 
 export interface Shop {
   currency: ShopCurrency

@@ -1,13 +1,6 @@
 // Counting the drawer: what the coins and notes are worth, and how that compares with the ledger.
-import {
-  addAmounts,
-  isNegative,
-  isZero,
-  multiplyAmount,
-  negated,
-  readAmount,
-  type ShopCurrency,
-} from '../profile/price.ts'
+import { addAmounts, isNegative, isZero, multiplyAmount, negated, readAmount } from '../profile/price.ts'
+import type { ShopCurrency } from '../shop/shop.ts'
 
 /** The notes and coins that shops count. For other currencies, a person enters the sum. */
 const DENOMINATIONS: Record<string, string[]> = {

@@ -4,8 +4,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useNotify } from '../layout/notify.tsx'
 import { useStore } from '../session/session.ts'
-import { settingsQuery } from './queries.ts'
-import { currentShop, onShopChange, setShop, type Shop } from './shop.ts'
+import { settingsQuery } from '../shop/queries.ts'
+import { currentShop, onShopChange, setShop, type Shop } from '../shop/shop.ts'
 
 /** Returns a key that changes with the currency and the time zone. Whatever has it is drawn again. */
 export function useFollowedShop(): string {
