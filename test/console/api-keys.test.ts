@@ -72,6 +72,14 @@ test('every scope of the service is explained, and the presets contain no other'
   for (const { scopes } of PRESETS) expect(SCOPES).toEqual(expect.arrayContaining(scopes))
 })
 
+test('the presets begin with those for the people of the shop, and have the scopes of their roles', () => {
+  const scopesOf = (name: string) => PRESETS.find((preset) => preset.name === name)?.scopes.toSorted()
+  expect(PRESETS.slice(0, 2).map(({ name }) => name)).toEqual(['Shop staff', 'Cashier'])
+  expect(scopesOf('Shop staff')).toEqual(ROLE_SCOPES.staff.toSorted())
+  expect(scopesOf('Cashier')).toEqual(ROLE_SCOPES.cashier.toSorted())
+  expect(scopesOf('Read only')).toEqual(ROLE_SCOPES.viewer.toSorted())
+})
+
 test('only the preset for administrators contains the scope admin', () => {
   expect(PRESETS.filter(({ scopes }) => scopes.includes('admin')).map(({ name }) => name)).toEqual([
     'Administrator',

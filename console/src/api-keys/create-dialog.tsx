@@ -28,10 +28,11 @@ interface Values {
 export function CreateDialog({ apiKeys, onClose }: Props) {
   const create = useCreateApiKey()
   const form = useForm<Values>({
-    initialValues: { name: '', scopes: PRESETS[0]?.scopes ?? [], lifetime: LIFETIME_DEFAULT },
+    initialValues: { name: '', scopes: [], lifetime: LIFETIME_DEFAULT },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter the program or person that uses the key.' : null),
-      scopes: (scopes) => (scopes.length === 0 ? 'Choose at least one permission.' : null),
+      scopes: (scopes) =>
+        scopes.length === 0 ? 'Choose what the key is for, or at least one permission below.' : null,
     },
   })
   const { name, lifetime } = form.values
@@ -70,7 +71,7 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
               Another valid key has this name. To replace that key, choose “Rotate” in the list instead.
             </Text>
           )}
-          <Permissions
+          <PresetField
             value={form.values.scopes}
             error={form.errors['scopes']}
             onChange={(scopes) => form.setFieldValue('scopes', scopes)}
@@ -89,6 +90,15 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
               {...form.getInputProps('lifetime')}
             />
           </Input.Wrapper>
+          <Checkbox.Group
+            label="Permissions"
+            value={form.values.scopes}
+            onChange={(scopes) => form.setFieldValue('scopes', scopes)}
+          >
+            {SCOPE_TEXTS.map(({ scope, label, allows }) => (
+              <Checkbox key={scope} value={scope} label={label} description={allows} className="choice" />
+            ))}
+          </Checkbox.Group>
           {create.error && nameFault(create.error) === undefined && (
             <SecretError error={create.error} advice={KEY_LOST_ADVICE} />
           )}
@@ -106,21 +116,19 @@ export function CreateDialog({ apiKeys, onClose }: Props) {
   )
 }
 
-interface PermissionsProps {
+interface PresetProps {
   value: Scope[]
   error: ReactNode
   onChange: (scopes: Scope[]) => void
 }
 
-function Permissions({ value, error, onChange }: PermissionsProps) {
+/** Chooses the permissions of a common use. No preset is chosen at first, so that nobody gets one by accident. */
+function PresetField({ value, error, onChange }: PresetProps) {
   const choose = (name: string) => onChange(PRESETS.find((preset) => preset.name === name)?.scopes ?? [])
   return (
-    <Stack gap="xs">
+    <Input.Wrapper label="What the key is for" labelElement="div" id="preset" error={error}>
       <Chip.Group value={presetOf(value)?.name ?? null} onChange={(name) => choose(name)}>
-        <Text size="sm" fw={500} id="presets">
-          What the key is for
-        </Text>
-        <Group gap="xs" role="group" aria-labelledby="presets">
+        <Group gap="xs" role="group" aria-label="What the key is for">
           {PRESETS.map(({ name }) => (
             <Chip key={name} value={name} className="preset">
               {name}
@@ -128,12 +136,7 @@ function Permissions({ value, error, onChange }: PermissionsProps) {
           ))}
         </Group>
       </Chip.Group>
-      <Checkbox.Group label="Permissions" value={value} error={error} onChange={(scopes) => onChange(scopes)}>
-        {SCOPE_TEXTS.map(({ scope, label, allows }) => (
-          <Checkbox key={scope} value={scope} label={label} description={allows} className="choice" />
-        ))}
-      </Checkbox.Group>
-    </Stack>
+    </Input.Wrapper>
   )
 }
 

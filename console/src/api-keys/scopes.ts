@@ -58,10 +58,15 @@ export const SCOPE_TEXTS: ScopeText[] = [
   },
 ]
 
+/** Those for people first. `Shop staff`, `Cashier` and `Read only` are the roles of people who sign in with an account. */
 export const PRESETS: Preset[] = [
-  { name: 'Web shop', scopes: ['pets:read', 'orders:write'] },
-  { name: 'Point of sale', scopes: ['pets:read', 'orders:read', 'orders:write', 'events:read'] },
+  {
+    name: 'Shop staff',
+    scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'till:write', 'events:read'],
+  },
+  { name: 'Cashier', scopes: ['pets:read', 'orders:read', 'orders:write', 'events:read'] },
   { name: 'Read only', scopes: ['pets:read', 'orders:read', 'events:read'] },
+  { name: 'Web shop', scopes: ['pets:read', 'orders:write'] },
   { name: 'Administrator', scopes: SCOPE_TEXTS.map(({ scope }) => scope) },
 ]
 
