@@ -20,7 +20,7 @@ export function categoriesOf(send: Send) {
     list: (query?: ListCategoriesQuery, options?: CallOptions) =>
       listOf(send, 'listCategories', () => '/categories', query, options),
 
-    /** Names or renames a category. Idempotent. */
+    /** Names or renames a category, and chooses its picture. Idempotent. */
     put: async (id: IdInput, category: CategoryName, options: PutCategoryOptions = {}): Promise<Category> => {
       const path = `/categories/${idText(id)}` as const
       const call = {

@@ -269,6 +269,8 @@ export interface ProfileChange {
 export interface CategoryName {
   /** Name of the category. Must not be blank. The length is counted in code points. */
   name: string
+  /** The drawing that the console shows for pets of the category. Absent, it stays unchanged; `null` removes it. Requires the scope `admin`. */
+  picture?: 'dog' | 'cat' | 'rabbit' | 'rodent' | 'bird' | 'fish' | 'reptile' | 'snake' | 'tortoise' | 'frog' | 'insect' | 'other' | null | undefined
 }
 
 /** A category that has a name or at least one pet, with its pets counted by status. */
@@ -276,6 +278,8 @@ export interface Category {
   id: Id
   /** Name of the category. Must not be blank. The length is counted in code points. */
   name?: string
+  /** The drawing that the console shows for pets of the category. */
+  picture?: 'dog' | 'cat' | 'rabbit' | 'rodent' | 'bird' | 'fish' | 'reptile' | 'snake' | 'tortoise' | 'frog' | 'insect' | 'other'
   counts: Counts
 }
 

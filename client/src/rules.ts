@@ -68,6 +68,7 @@ export const PET_TO_DELETE = {
 
 export const CATEGORY_NAME = {
   name: { minLength: 1, maxLength: 100, pattern: "\\S" },
+  picture: { enum: ["dog","cat","rabbit","rodent","bird","fish","reptile","snake","tortoise","frog","insect","other",null] },
 } as const
 
 export const NEW_ORDER = {

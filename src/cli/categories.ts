@@ -1,5 +1,5 @@
 // `petstore categories`: calls a running service to list and name categories.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Category } from '../../client/src/petstore.ts'
 import { CATEGORY_NAME } from '../../client/src/rules.ts'
 import { lengthText, parseIdArgument, requireArguments } from './terminal/arguments.ts'
@@ -14,6 +14,8 @@ import {
 import { addRemoteOptions, callService, LIST_HELP, type RemoteOptions } from './terminal/remote.ts'
 import { print, say, visible } from './terminal/terminal.ts'
 
+const PICTURES = CATEGORY_NAME.picture.enum.filter((picture) => picture !== null)
+const NO_PICTURE = 'none'
 const COUNT_HEADINGS = ['AVAILABLE', 'PENDING', 'SOLD'] as const
 
 const COLUMNS: Columns<Category> = {
@@ -29,6 +31,7 @@ const COLUMNS: Columns<Category> = {
 
 interface PutOptions extends RemoteOptions {
   name?: string
+  picture?: string
 }
 
 export function addCategories(program: Command): void {
@@ -54,17 +57,25 @@ export function addCategories(program: Command): void {
   const put = categories
     .command('put')
     .usage('<id> --name <text> [options]')
-    .description('set the name of a category')
+    .description('set the name and the picture of a category')
     .argument('[id]', 'id of the category', parseIdArgument)
     .option('--name <text>', `name of the category, ${lengthText(CATEGORY_NAME.name)} (required)`)
+    .addOption(
+      new Option('--picture <name>', 'drawing that the console shows; needs the scope admin').choices([
+        ...PICTURES,
+        NO_PICTURE,
+      ]),
+    )
     .action((idArgument: bigint | undefined, options: PutOptions) => {
       const required = requireArguments(put, { '<id>': idArgument, '--name <text>': options.name })
       const { '<id>': id, '--name <text>': name } = required
+      const picture =
+        options.picture === NO_PICTURE ? null : PICTURES.find((each) => each === options.picture)
       return callService(options, async ({ store, call }) => {
-        const category = await store.categories.put(id, { name }, call)
+        const category = await store.categories.put(id, { name, picture }, call)
         if (options.json) return print(toJson(category))
         say(`Category ${category.id}: ${visible(category.name ?? '')}`)
       })
     })
-  addRemoteOptions(put, ['petstore categories put 7 --name Reptiles'])
+  addRemoteOptions(put, ['petstore categories put 7 --name Reptiles --picture reptile'])
 }

@@ -80,7 +80,7 @@ test('history shows each change, newest first, and escapes control characters', 
   })
 })
 
-test('categories put sets a name; categories list shows names and counts', async () => {
+test('categories put sets a name and a picture, and removes the picture; categories list shows names and counts', async () => {
   const id = '9223372036854775807'
   await api.addPet({ categoryId: 70, status: 'sold' })
   const named = await run('categories', 'put', id, '--name', 'Cats & co\u0007')
@@ -90,6 +90,9 @@ test('categories put sets a name; categories list shows names and counts', async
     name: 'Cats',
     counts: { available: 0, pending: 0, sold: 0 },
   })
+  const put = (picture: string) => json('categories', 'put', id, '--name', 'Cats', '--picture', picture)
+  expect(await put('cat')).toMatchObject({ name: 'Cats', picture: 'cat' })
+  expect(await put('none')).not.toHaveProperty('picture')
   const rows = cellsOf((await run('categories', 'list', '--all')).stdout)
   expect(rows[0]).toEqual(['ID', 'AVAILABLE', 'PENDING', 'SOLD', 'NAME'])
   expect(rows.find(([row]) => row === '70')).toEqual(['70', '0', '0', '1', '-'])

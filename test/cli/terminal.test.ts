@@ -155,8 +155,8 @@ test('the commands for users have an option for every parameter and field of the
   expect(fieldsOf('PetChange')).toEqual(['name', 'categoryId', 'status', 'reason'])
   const change = ['--name', '--category', '--status', '--reason', '--if-match']
   expect(optionsOf('pets update')).toEqual([...change, ...common])
-  expect(fieldsOf('CategoryName')).toEqual(['name'])
-  expect(optionsOf('categories put')).toEqual(['--name', ...common])
+  expect(fieldsOf('CategoryName')).toEqual(['name', 'picture'])
+  expect(optionsOf('categories put')).toEqual(['--name', '--picture', ...common])
   expect(fieldsOf('NewOrder')).toEqual([
     'petId',
     'holdMinutes',

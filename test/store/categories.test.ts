@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { foldAllCounts } from '../../src/store/inventory/inventory.ts'
 import { deleteEmptyCounts } from '../../src/store/inventory/queries.ts'
+import { issueApiKey } from '../support/app.ts'
 import {
   cursorOf,
   NOT_IDS,
@@ -15,6 +16,7 @@ import { faultyFields } from '../support/pets.ts'
 interface Category {
   id: number | bigint
   name?: string
+  picture?: string
   counts: { available: number; pending: number; sold: number }
 }
 
@@ -66,6 +68,43 @@ describe('naming a category', async () => {
 
   test.each(['x', 'n'.repeat(100), '🐕'.repeat(100), ' spaced '])('stores %j exactly', async (name) => {
     expect((await api.put('/categories/10', { name })).body).toMatchObject({ id: 10, name })
+  })
+
+  test('stores a picture, keeps it while only the name changes, and removes it with null', async () => {
+    const put = async (body: object) => (await api.put('/categories/12', body)).body
+    const stored = async () => (await list(api)).find(({ id }) => id === 12)
+    expect(await put({ name: 'Dogs', picture: 'dog' })).toMatchObject({ name: 'Dogs', picture: 'dog' })
+    expect(await put({ name: 'Puppies' })).toEqual({ id: 12, name: 'Puppies', picture: 'dog', counts: NONE })
+    expect(await put({ name: 'Cats', picture: 'cat' })).toMatchObject({ picture: 'cat' })
+    expect(await stored()).toMatchObject({ name: 'Cats', picture: 'cat' })
+    expect(await put({ name: 'Cats', picture: null })).toEqual({ id: 12, name: 'Cats', counts: NONE })
+    expect(await stored()).not.toHaveProperty('picture')
+  })
+
+  test('names a new category together with its picture, with If-None-Match: * too', async () => {
+    const headers = { 'if-none-match': '*' }
+    const body = { name: 'Fish', picture: 'fish' }
+    expect(await api.put('/categories/13', body, headers)).toMatchObject({ status: 201, body })
+    expect((await list(api)).find(({ id }) => id === 13)).toMatchObject(body)
+  })
+
+  test('only an administrator chooses a picture (403), and everything else stays possible', async () => {
+    const { text: staff } = await issueApiKey(api.db, { scopes: ['pets:read', 'pets:write'] })
+    const put = (body: object) => api.put('/categories/14', body, { authorization: `Bearer ${staff}` })
+    for (const picture of ['bird', null]) {
+      expect(await put({ name: 'Birds', picture })).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope' },
+      })
+    }
+    expect(await countsOf(api, 14)).toBeUndefined()
+    expect((await put({ name: 'Birds' })).status).toBe(201)
+  })
+
+  test.each(['', 'Dog', 'horse', 7])('rejects the picture %j (400) and names the field', async (picture) => {
+    const response = await api.put('/categories/15', { name: 'Dogs', picture })
+    expect(response).toMatchObject({ status: 400, body: { code: 'invalid_body' } })
+    expect(faultyFields(response)).toEqual(['picture'])
   })
 
   test.each([

@@ -7,9 +7,10 @@ import { useSearch } from '@tanstack/react-router'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { dayOf } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { PetsIcon, PrintIcon } from '../layout/icons.tsx'
+import { PrintIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
 import { Page } from '../layout/page.tsx'
+import { drawingOf, PetDrawing } from '../pets/drawings.tsx'
 import { categoriesQuery, categoryName, readInParts, readPets } from '../pets/queries.ts'
 import { cardFacts } from '../profile/facts.ts'
 import { priceText } from '../profile/price.ts'
@@ -73,7 +74,7 @@ function Card({ pet, profile }: Shown) {
   return (
     <article className="cage-card" role="listitem">
       <span className="picture">
-        <PetsIcon size={64} />
+        <PetDrawing shown={drawingOf(categories, pet.categoryId)} size={96} />
       </span>
       <div className="who">
         <b>{pet.name}</b>

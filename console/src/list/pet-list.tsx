@@ -25,6 +25,7 @@ import { useStore } from '../session/session.ts'
 import { cellsOf, type ColumnId, gridColumns } from './columns.ts'
 import { ListHead } from './list-head.tsx'
 import type { PetSearch } from '../pets/filters.ts'
+import { drawingOf } from '../pets/drawings.tsx'
 import { FROM_LIST } from '../pets/last-list.ts'
 import { PetRow } from './pet-row.tsx'
 import { categoriesQuery, categoryName, petListQuery } from '../pets/queries.ts'
@@ -134,6 +135,7 @@ export function PetList({ filters, onSort, onReset }: Props) {
                 <PetRow
                   pet={pet}
                   category={categoryName(categories, pet.categoryId)}
+                  drawing={drawingOf(categories, pet.categoryId)}
                   profile={profiles[pet.id]}
                   columns={columns}
                   cells={cells}

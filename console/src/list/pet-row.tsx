@@ -3,8 +3,8 @@ import type { Order, Pet, PetProfile } from '@petstore/client'
 import { type MouseEvent, memo, useRef } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { dayOf } from '../layout/dates.ts'
-import { PetsIcon } from '../layout/icons.tsx'
 import { useHasChanged } from '../live/live-feed.tsx'
+import { PetThumb, type Shown } from '../pets/drawings.tsx'
 import { FROM_LIST } from '../pets/last-list.ts'
 import { StatusTint } from '../pets/status-tint.tsx'
 import { type FactName, FACTS } from '../profile/facts.ts'
@@ -18,6 +18,7 @@ const LONG_PRESS_MS = 500
 interface Props {
   pet: Pet
   category: string
+  drawing: Shown | undefined
   /** Undefined if the pet has none, or until it is read. */
   profile: PetProfile | undefined
   columns: ColumnId[]
@@ -32,7 +33,7 @@ interface Props {
 }
 
 export const PetRow = memo((props: Props) => {
-  const { pet, category, profile, columns, cells, isSelected, isChecked, onCheck } = props
+  const { pet, category, drawing, profile, columns, cells, isSelected, isChecked, onCheck } = props
   const hasChanged = useHasChanged(pet.id)
   const { order, isLoading } = useOpenOrder(pet)
   const breed = columns.includes('breed') ? profile?.breed : undefined
@@ -55,9 +56,7 @@ export const PetRow = memo((props: Props) => {
           />
         </label>
       )}
-      <span className="thumb">
-        <PetsIcon size={22} />
-      </span>
+      <PetThumb shown={drawing} />
       <div className="name">
         <AnchorLink
           to="/pets/$petId"

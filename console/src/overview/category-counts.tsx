@@ -1,17 +1,23 @@
 // The categories with the number of pets in each status. Each number opens the list of these pets.
-import { Button, Text } from '@mantine/core'
+import { ActionIcon, Button, Text } from '@mantine/core'
 import type { Category } from '@petstore/client'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
+import { EditIcon } from '../layout/icons.tsx'
+import { drawingOf, PetDrawing } from '../pets/drawings.tsx'
 import { STATUSES } from '../pets/filters.ts'
 import { CATEGORIES_MAX, categoriesQuery, categoryName } from '../pets/queries.ts'
 import { statusText } from '../pets/status-tint.tsx'
-import { useStore } from '../session/session.ts'
+import { useScopes, useStore } from '../session/session.ts'
 import { barParts, bySize, petsIn } from '../pets/category-order.ts'
 import { countText } from './day-chart-shape.ts'
 import { LoadingSection, Section } from '../layout/section.tsx'
+
+const CategoryDialog = lazy(() =>
+  import('../categories/category-dialog.tsx').then((file) => ({ default: file.CategoryDialog })),
+)
 
 const TITLE = 'Pets by category'
 const SHOWN_FIRST = 20
@@ -19,6 +25,9 @@ const SHOWN_FIRST = 20
 export function CategoryCounts() {
   const { data: categories, error, isPending, refetch } = useQuery(categoriesQuery(useStore()))
   const [isComplete, setComplete] = useState(false)
+  const [editedId, setEditedId] = useState<string>()
+  const canEdit = useScopes().has('pets:write')
+  const edited = categories?.find(({ id }) => id === editedId)
   if (isPending) return <LoadingSection title={TITLE} height={360} />
   if (categories === undefined) {
     return (
@@ -35,7 +44,9 @@ export function CategoryCounts() {
       <table className="category-table">
         <thead>
           <tr>
-            <th scope="col">Category</th>
+            <th scope="col" colSpan={2}>
+              Category
+            </th>
             <td className="bar-cell wide" />
             {STATUSES.map((status) => (
               <th key={status} scope="col">
@@ -46,11 +57,18 @@ export function CategoryCounts() {
             <th scope="col" className="wide">
               All
             </th>
+            {canEdit && <td className="edit" />}
           </tr>
         </thead>
         <tbody>
           {shown.map((category) => (
-            <CategoryRow key={category.id} category={category} categories={categories} largest={largest} />
+            <CategoryRow
+              key={category.id}
+              category={category}
+              categories={categories}
+              largest={largest}
+              onEdit={canEdit ? setEditedId : undefined}
+            />
           ))}
         </tbody>
       </table>
@@ -64,6 +82,9 @@ export function CategoryCounts() {
           Only the first {countText(CATEGORIES_MAX)} categories are counted here.
         </Text>
       )}
+      <Suspense>
+        {edited && <CategoryDialog category={edited} onClose={() => setEditedId(undefined)} />}
+      </Suspense>
     </Section>
   )
 }
@@ -72,13 +93,18 @@ interface RowProps {
   category: Category
   categories: Category[]
   largest: number
+  /** Undefined if the key does not allow it. */
+  onEdit: ((id: string) => void) | undefined
 }
 
-function CategoryRow({ category: { id, counts }, categories, largest }: RowProps) {
+function CategoryRow({ category: { id, counts }, categories, largest, onEdit }: RowProps) {
   const name = categoryName(categories, id)
   const parts = barParts(counts, largest)
   return (
     <tr>
+      <td className="drawing-cell">
+        <PetDrawing shown={drawingOf(categories, id)} size={26} />
+      </td>
       <th scope="row">
         <AnchorLink
           to="/"
@@ -126,6 +152,19 @@ function CategoryRow({ category: { id, counts }, categories, largest }: RowProps
       <td className="wide">
         <div className="zero">{countText(petsIn(counts))}</div>
       </td>
+      {onEdit && (
+        <td className="edit">
+          <ActionIcon
+            id={`edit-category-${id}`}
+            size={36}
+            aria-label={`Edit ${name}`}
+            aria-haspopup="dialog"
+            onClick={() => onEdit(id)}
+          >
+            <EditIcon size={16} />
+          </ActionIcon>
+        </td>
+      )}
     </tr>
   )
 }

@@ -9,11 +9,12 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ButtonLink } from '../layout/button-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { DeleteIcon, EditIcon, PetsIcon, PrintIcon } from '../layout/icons.tsx'
+import { DeleteIcon, EditIcon, PrintIcon } from '../layout/icons.tsx'
 import { Loading } from '../layout/loading.tsx'
 import { MenuButton } from '../layout/menu-button.tsx'
 import { usePageTitle } from '../layout/page-title.ts'
 import { isId } from '../pets/filters.ts'
+import { drawingOf, PetDrawing } from '../pets/drawings.tsx'
 import { categoriesQuery, categoryName, petQuery } from '../pets/queries.ts'
 import { profileQuery } from '../profile/queries.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -77,7 +78,7 @@ function PetDetails({ pet }: { pet: VersionedPet }) {
       </Head>
       <div className="pet-layout no-print">
         <div className="pet-photo">
-          <PetsIcon size={72} />
+          <PetDrawing shown={drawingOf(categories, pet.categoryId)} size={112} />
         </div>
         <div className="pet-main">
           <Title order={1} id={`pet-${pet.id}`} tabIndex={-1}>

@@ -5,9 +5,9 @@ import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { dateTimeText } from '../layout/dates.ts'
 import { ErrorMessage } from '../layout/error-message.tsx'
-import { PetsIcon } from '../layout/icons.tsx'
 import { useOnceKey } from '../money/once-key.ts'
-import { orderedPetsQuery } from '../pets/queries.ts'
+import { drawingOf, PetThumb } from '../pets/drawings.tsx'
+import { categoriesQuery, orderedPetsQuery } from '../pets/queries.ts'
 import { subtract } from '../money/amounts.ts'
 import { amountText, priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -47,11 +47,10 @@ export function Deposits() {
 
 function DepositRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const { petId, note } = order
+  const { data: categories } = useQuery(categoriesQuery(useStore()))
   return (
     <div className="list-row hold-row" role="listitem" id={`deposit-${order.id}`} tabIndex={-1}>
-      <span className="thumb">
-        <PetsIcon size={22} />
-      </span>
+      <PetThumb shown={drawingOf(categories, pet?.categoryId)} />
       <div className="name">
         <AnchorLink to="/pets/$petId" params={{ petId }} underline="hover" title={pet?.name}>
           {pet?.name ?? `No. ${petId}`}

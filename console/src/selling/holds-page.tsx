@@ -7,10 +7,10 @@ import { useQuery } from '@tanstack/react-query'
 import { AnchorLink } from '../layout/anchor-link.tsx'
 import { ErrorMessage } from '../layout/error-message.tsx'
 import { Loading } from '../layout/loading.tsx'
-import { PetsIcon } from '../layout/icons.tsx'
 import { Page } from '../layout/page.tsx'
 import { useHasChanged } from '../live/live-feed.tsx'
-import { orderedPetsQuery } from '../pets/queries.ts'
+import { drawingOf, PetThumb } from '../pets/drawings.tsx'
+import { categoriesQuery, orderedPetsQuery } from '../pets/queries.ts'
 import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
 import { Deposits } from './deposits.tsx'
@@ -83,6 +83,7 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
   const hasChanged = useHasChanged(order.petId)
   const { petId, note, placedBy, expiresAt } = order
   const deposit = depositText(order)
+  const { data: categories } = useQuery(categoriesQuery(useStore()))
   return (
     <div
       className="list-row hold-row"
@@ -90,9 +91,7 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
       data-status="pending"
       data-changed={hasChanged || undefined}
     >
-      <span className="thumb">
-        <PetsIcon size={22} />
-      </span>
+      <PetThumb shown={drawingOf(categories, pet?.categoryId)} />
       <div className="name">
         <AnchorLink
           to="/pets/$petId"

@@ -3,16 +3,18 @@ import type { Category } from '../../store/categories/queries.ts'
 
 export const PET_COUNT = 500
 
-export const CATEGORIES: readonly Category[] = [
-  'Dogs',
-  'Cats',
-  'Rabbits',
-  'Guinea pigs',
-  'Birds',
-  'Fish',
-  'Reptiles',
-  'Hamsters',
-].map((name, index) => ({ id: BigInt(index + 1), name }))
+export const CATEGORIES: readonly Category[] = (
+  [
+    ['Dogs', 'dog'],
+    ['Cats', 'cat'],
+    ['Rabbits', 'rabbit'],
+    ['Guinea pigs', 'rodent'],
+    ['Birds', 'bird'],
+    ['Fish', 'fish'],
+    ['Reptiles', 'reptile'],
+    ['Hamsters', 'rodent'],
+  ] as const
+).map(([name, picture], index) => ({ id: BigInt(index + 1), name, picture }))
 
 /** The breeds of each category. */
 const KINDS = [

@@ -78,6 +78,7 @@ export const CONSTRAINTS = [
   'api_keys_rate_limit_check',
   'categories_id_check',
   'categories_name_check',
+  'categories_picture_check',
   'day_closings_check',
   'day_closings_counted_check',
   'day_closings_currency_check',

@@ -28,7 +28,7 @@ export async function listCategories(
   return toPage(found, limit, ({ id }) => ({ id, sortKey: '' }))
 }
 
-/** Sets the name of a category, or only a first name. `isNew` is true if the category had no name before. */
+/** Sets the name and the picture of a category, or only a first name. `isNew` is true if the category had no name before. */
 export async function putCategory(
   db: Db,
   category: Category,

@@ -1,7 +1,9 @@
 // HTTP routes for categories: what each operation accepts, returns and requires.
 // Contains no SQL; the rules are in categories.ts.
 import { pageLinks, readPage, LINKS } from '../../contract/paging.ts'
+import type { Caller } from '../../contract/caller.ts'
 import type { Db } from '../../db/database.ts'
+import { insufficientScope } from '../../http/authentication.ts'
 import { response, type V1 } from '../../http/operation.ts'
 import { listCategories, putCategory } from './categories.ts'
 import {
@@ -20,7 +22,12 @@ interface CategoryServices {
   publicUrl: string
 }
 
-const EXAMPLE = { id: 1, name: 'Dogs', counts: { available: 12, pending: 1, sold: 40 } }
+const EXAMPLE = {
+  id: 1,
+  name: 'Dogs',
+  picture: 'dog' as const,
+  counts: { available: 12, pending: 1, sold: 40 },
+}
 /** The list has no filters. This value marks its cursors, so that the cursors of other lists are rejected. */
 const FILTERS = { list: 'categories' }
 
@@ -65,13 +72,14 @@ function putCategoryRoute(app: V1, { db }: CategoryServices): void {
       retry: {
         rule: 'safe',
         effect:
-          'A retry sets the same name. With `If-None-Match: *`, it returns 412 `category_exists` if the first attempt succeeded.',
+          'A retry sets the same name and picture. With `If-None-Match: *`, it returns 412 `category_exists` if the first attempt succeeded.',
       },
     },
     schema: {
       operationId: 'putCategory',
       summary: 'Name a category',
-      description: 'Sets or replaces the name of the category.',
+      description:
+        'Sets or replaces the name of the category, and the picture if it is given, which also requires the scope `admin`.',
       tags: ['categories'],
       params: CategoryParams,
       headers: PutCategoryHeaders,
@@ -88,9 +96,12 @@ function putCategoryRoute(app: V1, { db }: CategoryServices): void {
       },
     },
     handler: async (request, reply) => {
+      const { name, picture } = request.body
+      if (picture !== undefined && !(request.caller as Caller).scopes.includes('admin'))
+        throw insufficientScope('admin')
       const { category, isNew } = await putCategory(
         db,
-        { id: request.params.categoryId, name: request.body.name },
+        { id: request.params.categoryId, name, picture },
         request.headers['if-none-match']?.trim() === '*',
       )
       reply.code(isNew ? 201 : 200)

@@ -1,7 +1,7 @@
 // JSON schemas of categories. The name of a category is optional.
 import { Type } from 'typebox'
 import { Int64 } from '../../contract/int64-schema.ts'
-import { refTo } from '../../contract/named-schema.ts'
+import { orNull, refTo } from '../../contract/named-schema.ts'
 import { CursorParameter, LimitParameter } from '../../contract/paging-parameters.ts'
 import { CountsSchema } from '../inventory/schema.ts'
 
@@ -15,9 +15,41 @@ const name = Type.String({
   description: 'Name of the category. Must not be blank. The length is counted in code points.',
 })
 
+/** The drawings of the console. Its folder `drawings` has one for each. */
+export const PICTURES = [
+  'dog',
+  'cat',
+  'rabbit',
+  'rodent',
+  'bird',
+  'fish',
+  'reptile',
+  'snake',
+  'tortoise',
+  'frog',
+  'insect',
+  'other',
+] as const
+export type Picture = (typeof PICTURES)[number]
+
+const picture = Type.Unsafe<Picture>({
+  type: 'string',
+  enum: PICTURES,
+  description: 'The drawing that the console shows for pets of the category.',
+})
+
 const CategoryNameSchema = Type.Object(
-  { name },
-  { $id: 'CategoryName', additionalProperties: false, examples: [{ name: 'Dogs' }] },
+  {
+    name,
+    picture: Type.Optional(
+      orNull({
+        ...picture,
+        description:
+          'The drawing that the console shows for pets of the category. Absent, it stays unchanged; `null` removes it. Requires the scope `admin`.',
+      }),
+    ),
+  },
+  { $id: 'CategoryName', additionalProperties: false, examples: [{ name: 'Dogs', picture: 'dog' }] },
 )
 export const CategoryNameRef = refTo(CategoryNameSchema)
 
@@ -25,6 +57,7 @@ export const CategorySchema = Type.Object(
   {
     id: Int64,
     name: Type.Optional(name),
+    picture: Type.Optional(picture),
     counts: refTo(CountsSchema),
   },
   {

@@ -176,8 +176,15 @@ const remove = command(
 )
 
 const nameCategory = command(
-  { id: some.categoryId, name: fc.constantFrom('Dogs', 'Cats'), mustBeNew: fc.boolean() },
-  async (session, sender, { id, name, mustBeNew }) => {
+  {
+    id: some.categoryId,
+    body: fc.record({
+      name: fc.constantFrom('Dogs', 'Cats'),
+      picture: some.optional(fc.constantFrom('dog', 'cat', null)),
+    }),
+    mustBeNew: fc.boolean(),
+  },
+  async (session, sender, { id, body, mustBeNew }) => {
     await callBoth(
       session,
       sender,
@@ -186,10 +193,10 @@ const nameCategory = command(
         scope: 'pets:write',
         method: 'PUT',
         path: `/categories/${id}`,
-        body: { name },
+        body,
         headers: { 'if-none-match': mustBeNew ? '*' : undefined },
       },
-      () => putCategory(session.store, id, name, mustBeNew),
+      (caller) => putCategory(session.store, caller, id, body, mustBeNew),
     )
   },
 )

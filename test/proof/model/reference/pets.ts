@@ -157,16 +157,24 @@ export function change(store: Store, pet: Pet, to: Change, entry: Omit<Entry, 'f
   emitPet(store, 'pet.updated', pet, entry, to)
 }
 
-export function putCategory(store: Store, id: Id, name: string, mustBeNew: boolean): Expected {
-  const isNew = !store.categories.has(id)
+export function putCategory(
+  store: Store,
+  { scopes }: Caller,
+  id: Id,
+  { name, picture }: { name: string; picture?: string | null | undefined },
+  mustBeNew: boolean,
+): Expected {
+  const known = store.categories.get(id)
+  const isNew = known === undefined
+  if (picture !== undefined && !scopes.includes('admin')) return reject('insufficient_scope')
   if (mustBeNew && !isNew) return reject('category_exists')
-  store.categories.set(id, name)
+  store.categories.set(id, { name, picture: picture === undefined ? known?.picture : (picture ?? undefined) })
   return { status: isNew ? 201 : 200, body: categoryBody(store, id) }
 }
 
 export function categoryBody(store: Store, id: Id): Record<string, unknown> {
   const members = [...store.pets.values()].filter(({ categoryId }) => categoryId === id)
-  return { id, name: store.categories.get(id), counts: countsOf(members) }
+  return { id, ...store.categories.get(id), counts: countsOf(members) }
 }
 
 function matches(pet: Pet, ifMatch: string | undefined): boolean {

@@ -138,7 +138,7 @@ export const FIRST_SETTINGS: Settings = {
 export interface Store {
   pets: Map<number, Pet>
   orders: Map<number, Order>
-  categories: Map<Id, string>
+  categories: Map<Id, { name: string; picture: string | undefined }>
   apiKeys: Map<number, ApiKey>
   /** The present names of the programs. */
   actors: Map<number, string>
