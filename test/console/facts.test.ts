@@ -35,11 +35,13 @@ test('columns are remembered, and those of another version are ignored', () => {
 })
 
 test('a row has a place for each chosen column', () => {
-  const count = ({ wide, narrow }: ReturnType<typeof gridColumns>) =>
-    [wide, narrow].map((text) => text.replaceAll(/\(.*?\)/g, '').split(' ').length)
-  expect(count(gridColumns([], false))).toEqual([5, 5])
-  expect(count(gridColumns(['price', 'chipNumber'], true))).toEqual([8, 7])
+  const count = ({ wide, medium, narrow }: ReturnType<typeof gridColumns>) =>
+    [wide, medium, narrow].map((text) => text.replaceAll(/\(.*?\)/g, '').split(' ').length)
+  expect(count(gridColumns([], false))).toEqual([5, 5, 5])
+  expect(count(gridColumns(['price', 'chipNumber'], true))).toEqual([8, 8, 7])
+  // The time when a pet was added is the first to go.
+  expect(count(gridColumns(['price', 'chipNumber', 'added'], true))).toEqual([9, 8, 7])
   // The sex is below the age, and has a place of its own only without it.
-  expect(count(gridColumns(['bornOn', 'sex'], false))).toEqual([6, 5])
+  expect(count(gridColumns(['bornOn', 'sex'], false))).toEqual([6, 6, 5])
   expect(cellsOf(['sex']).map(({ id, second }) => [id, second])).toEqual([['sex', undefined]])
 })

@@ -44,6 +44,16 @@ test('a list by id contains no other pet after an event', () => {
   expect(page?.items.map(({ name }) => name)).toEqual(['Max'])
 })
 
+test('a changed pet keeps the time when it was added, and a new one has the time of its event', () => {
+  const [createdAt, occurredAt] = ['2026-11-14T09:30:00.000Z', '2026-11-16T10:00:00.000Z']
+  const pages = [{ items: [{ ...pet('7'), createdAt }], nextCursor: undefined }]
+  const [changed] = applyToPages(pages, {}, updated({ ...pet('7'), name: 'Max' }))
+  expect(changed?.items).toEqual([{ ...pet('7'), name: 'Max', createdAt }])
+  const created: StoreEvent = { position: '', occurredAt, type: 'pet.created', petId: '8', pet: pet('8') }
+  const [added] = applyToPages(pages, {}, created)
+  expect(added?.items[0]).toEqual({ ...pet('8'), createdAt: occurredAt })
+})
+
 test('a search reads on after empty pages, and ends with a page that has pets or with the last one', async () => {
   const none = (nextCursor: string | undefined) => ({ items: [], nextCursor })
   const found = { items: [pet('7')], nextCursor: 'd' }

@@ -5,9 +5,15 @@ export const DAY_MS = 86_400_000
 
 const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const
 const numericDate = inShop({ day: '2-digit', month: '2-digit', year: 'numeric' })
+const dayAndMonth = inShop({ day: 'numeric', month: 'short' })
 
 /** Such as "14 Nov 2026". */
 export const dateText = inShop(DATE)
+
+/** Such as "14 Nov", or "14 Nov 2025" of another year than now. */
+export function shortDateText(time: string | number, now: number): string {
+  return dayOf(time).slice(0, 4) === dayOf(now).slice(0, 4) ? dayAndMonth(time) : dateText(time)
+}
 
 /** Such as "14 Nov 2026, 09:30". */
 export const dateTimeText = inShop({ ...DATE, hour: '2-digit', minute: '2-digit' })

@@ -24,11 +24,11 @@ export function ListHead({ search, columns, cells, canSelect, onSort }: Props) {
     <div className="list-head pet-row no-print">
       {canSelect && <span />}
       <span />
-      <NameHead search={search} onSort={onSort} />
+      <NameHead search={search} isDated={cells.some(({ id }) => id === 'added')} onSort={onSort} />
       <span>{columns.includes('breed') ? 'Breed' : 'Category'}</span>
       {cells.map(({ id, label }) => (
-        <span key={id} className="fact">
-          {label}
+        <span key={id} className="fact" data-column={id}>
+          {id === 'added' ? <AddedHead search={search} /> : label}
         </span>
       ))}
       <span>Status</span>
@@ -44,8 +44,23 @@ export function ListHead({ search, columns, cells, canSelect, onSort }: Props) {
 }
 
 /** The service sorts the pets of a search or of a category newest first. */
-function NameHead({ search, onSort }: Pick<Props, 'search' | 'onSort'>) {
-  if (search.q !== undefined || search.category !== undefined) return <span>Name · newest first</span>
+function isSortable({ q, category }: PetSearch): boolean {
+  return q === undefined && category === undefined
+}
+
+interface NameHeadProps extends Pick<Props, 'search' | 'onSort'> {
+  /** A wide screen then shows the order in another column. */
+  isDated: boolean
+}
+
+function NameHead({ search, isDated, onSort }: NameHeadProps) {
+  const newest = isDated ? 'undated' : undefined
+  if (!isSortable(search))
+    return (
+      <span>
+        Name<span className={newest}> · newest first</span>
+      </span>
+    )
   const isByName = sortOf(search) === 'name'
   return (
     <span>
@@ -54,9 +69,28 @@ function NameHead({ search, onSort }: Pick<Props, 'search' | 'onSort'>) {
         aria-label={isByName ? 'Sorted by name. Show the newest first' : 'Newest first. Sort by name'}
         onClick={() => onSort(isByName ? undefined : 'name')}
       >
-        {isByName ? 'Name' : 'Newest first'}
-        {isByName ? <ArrowUpIcon size={13} /> : <ArrowDownIcon size={13} />}
+        {isByName ? (
+          <>
+            Name <ArrowUpIcon size={13} />
+          </>
+        ) : (
+          <>
+            {isDated && <span className="dated">Name</span>}
+            <span className={newest}>
+              Newest first <ArrowDownIcon size={13} />
+            </span>
+          </>
+        )}
       </UnstyledButton>
+    </span>
+  )
+}
+
+function AddedHead({ search }: Pick<Props, 'search'>) {
+  if (isSortable(search) && sortOf(search) === 'name') return 'Added'
+  return (
+    <span className="sort">
+      Added <ArrowDownIcon size={13} />
     </span>
   )
 }

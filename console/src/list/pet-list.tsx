@@ -162,8 +162,8 @@ export function PetList({ filters, onSort, onReset }: Props) {
 }
 
 function gridStyle(columns: ColumnId[], canSelect: boolean): CSSProperties {
-  const { wide, narrow } = gridColumns(columns, canSelect)
-  return { '--wide': wide, '--narrow': narrow } as CSSProperties
+  const { wide, medium, narrow } = gridColumns(columns, canSelect)
+  return { '--wide': wide, '--medium': medium, '--narrow': narrow } as CSSProperties
 }
 
 /** Goes through the rows with `j` and `k`, opens the current one with Enter, and selects it with `x` as one of many. */

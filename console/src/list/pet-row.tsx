@@ -2,7 +2,7 @@
 import type { Order, Pet, PetProfile } from '@petstore/client'
 import { type MouseEvent, memo, useRef } from 'react'
 import { AnchorLink } from '../layout/anchor-link.tsx'
-import { dayOf } from '../layout/dates.ts'
+import { dateTimeText, dayOf, shortDateText } from '../layout/dates.ts'
 import { useHasChanged } from '../live/live-feed.tsx'
 import { PetThumb, type Shown } from '../pets/drawings.tsx'
 import { FROM_LIST } from '../pets/last-list.ts'
@@ -76,7 +76,7 @@ export const PetRow = memo((props: Props) => {
       </div>
       {cells.map(({ id, second }) => (
         <div key={id} className="fact only-desk" data-column={id}>
-          {profile && factText(id, profile)}
+          {id === 'added' ? <Added at={pet.createdAt} /> : profile && factText(id, profile)}
           {second && <span className="second">{profile && factText(second, profile)}</span>}
         </div>
       ))}
@@ -103,6 +103,16 @@ export const PetRow = memo((props: Props) => {
   )
 })
 
+/** Unknown until the next read if another person has just changed the pet so that it belongs to the list. */
+function Added({ at }: { at: string | undefined }) {
+  if (at === undefined) return null
+  return (
+    <time dateTime={at} title={dateTimeText(at)}>
+      {shortDateText(at, Date.now())}
+    </time>
+  )
+}
+
 function Actions({ pet, order }: { pet: Pet; order: Order | undefined }) {
   return pet.status !== 'sold' && <RowActions pet={pet} order={order} />
 }
@@ -112,8 +122,10 @@ function factText(name: FactName, profile: PetProfile): string | undefined {
   return value !== undefined && column?.text ? column.text(value, dayOf(Date.now())) : value
 }
 
+/** The time is not a fact. */
 function factOf(profile: PetProfile | undefined) {
-  return (name: FactName | undefined) => (name && profile ? factText(name, profile) : undefined)
+  return (name: Cell['id'] | undefined) =>
+    name && name !== 'added' && profile ? factText(name, profile) : undefined
 }
 
 /** A finger that stays on the row selects the pet. The click that follows does not open it. */

@@ -32,7 +32,9 @@ export function applyToPages(pages: Page<Pet>[], filters: ListFilters, event: St
   if (!matches(pet, filters)) return without(pages, pet.id)
   const isListed = pages.some(({ items }) => items.some(({ id }) => id === pet.id))
   if (isListed) return replaced(pages, pet)
-  return isReadAgain(filters) ? pages : inserted(pages, pet)
+  if (isReadAgain(filters)) return pages
+  // The time of a pet that was added earlier is known after the next read.
+  return inserted(pages, event.type === 'pet.created' ? { ...pet, createdAt: event.occurredAt } : pet)
 }
 
 function matches(pet: Pet, { status, categoryId, id }: ListFilters): boolean {
@@ -51,7 +53,7 @@ function without(pages: Page<Pet>[], petId: string): Page<Pet>[] {
 function replaced(pages: Page<Pet>[], pet: Pet): Page<Pet>[] {
   return pages.map((page) =>
     page.items.some(({ id }) => id === pet.id)
-      ? { ...page, items: page.items.map((item) => (item.id === pet.id ? pet : item)) }
+      ? { ...page, items: page.items.map((item) => (item.id === pet.id ? { ...item, ...pet } : item)) }
       : page,
   )
 }

@@ -28,7 +28,10 @@ export function petListQuery(store: Petstore, search: PetSearch) {
     queryFn: async ({ pageParam, signal }): Promise<Page<Pet>> => {
       const id = chipNumber === undefined ? filters.id : await petIdsOfChip(store, chipNumber, signal)
       return readOn(
-        (cursor) => store.pets.list({ ...filters, id, cursor, limit: PAGE_SIZE }, { signal }).page(),
+        (cursor) =>
+          store.pets
+            .list({ ...filters, id, cursor, limit: PAGE_SIZE, include: ['times'] }, { signal })
+            .page(),
         pageParam,
       )
     },
