@@ -1,6 +1,7 @@
 // The form for a new pet, and for changes to a pet, its price and its facts. It shows the faults that the service reports at
 // their fields.
-import { Button, Divider, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import './pet-form.css'
+import { Button, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type Petstore, PetstoreError, type VersionedPet } from '@petstore/client'
 import { NEW_PET, PET_CHANGE } from '@petstore/client/rules'
@@ -59,7 +60,7 @@ export function PetForm({ pet, onClose }: Props) {
   })
   const isReady = pet === undefined || data !== undefined
   return (
-    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose} isWide isForm>
+    <Dialog title={pet ? `Edit ${pet.name}` : 'Add a pet'} onClose={onClose} isWidest isForm>
       {isReady && <Form shown={{ pet, profile: data }} onClose={onClose} />}
       {!isReady && error === null && <Loading what="the pet" height={360} />}
       {!isReady && error !== null && <ErrorMessage error={error} onRetry={() => void refetch()} />}
@@ -126,37 +127,40 @@ function Form({ shown, onClose }: { shown: Known; onClose: () => void }) {
         <Text size="sm" role="status" hidden={added === undefined}>
           Added {added}. Enter the next pet.
         </Text>
-        <TextInput
-          id={NAME_ID}
-          label="Name"
-          withAsterisk
-          data-autofocus
-          maxLength={NEW_PET.name.maxLength}
-          {...form.getInputProps('name')}
-        />
-        <CategoryField {...form.getInputProps('categoryId')} />
-        {!hasSale && (
-          <Select
-            label="Status"
-            data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
-            allowDeselect={false}
-            {...form.getInputProps('status')}
+        <div className="form-columns">
+          <TextInput
+            id={NAME_ID}
+            className="wide-on-phone"
+            label="Name"
+            withAsterisk
+            data-autofocus
+            maxLength={NEW_PET.name.maxLength}
+            {...form.getInputProps('name')}
           />
-        )}
-        <Divider label="Optional" labelPosition="left" />
-        <ProfileFields
-          petId={known.pet?.id}
-          hasPrice={known.pet?.status !== 'sold'}
-          propsOf={form.getInputProps}
-        />
-        {shown.pet && (
-          <Textarea
-            label="Reason"
-            description="Optional. It appears in the history of the pet."
-            maxLength={PET_CHANGE.reason.maxLength}
-            {...form.getInputProps('reason')}
+          <CategoryField {...form.getInputProps('categoryId')} />
+          {!hasSale && (
+            <Select
+              label="Status"
+              data={STATUSES.map((value) => ({ value, label: statusText(value) }))}
+              allowDeselect={false}
+              {...form.getInputProps('status')}
+            />
+          )}
+          <ProfileFields
+            petId={known.pet?.id}
+            hasPrice={known.pet?.status !== 'sold'}
+            propsOf={form.getInputProps}
           />
-        )}
+          {shown.pet && (
+            <Textarea
+              className="whole-row"
+              label="Reason"
+              description="Optional. It appears in the history of the pet."
+              maxLength={PET_CHANGE.reason.maxLength}
+              {...form.getInputProps('reason')}
+            />
+          )}
+        </div>
         {hasOtherFaults && <ErrorMessage error={error} />}
         {isOutdated && (
           <Button variant="default" onClick={() => void showNewValues().catch(notify.error)}>

@@ -32,7 +32,7 @@ export function CategoryField({ value, error, onChange }: Props) {
   })
   if (!isNew) {
     return (
-      <Group align="flex-start" wrap="nowrap" gap="xs">
+      <Group className="wide-on-phone" align="flex-start" wrap="nowrap" gap="xs">
         <CategorySelect
           label="Category"
           withAsterisk
@@ -43,14 +43,14 @@ export function CategoryField({ value, error, onChange }: Props) {
           error={error}
           onChange={(id) => onChange?.(id ?? '')}
         />
-        <Button variant="default" mt={25} onClick={() => setNew(true)}>
+        <Button variant="default" mt={27} onClick={() => setNew(true)}>
           New
         </Button>
       </Group>
     )
   }
   return (
-    <Group align="flex-start" wrap="nowrap" gap="xs">
+    <Group className="whole-row" align="flex-start" wrap="nowrap" gap="xs">
       <TextInput
         label="New category"
         placeholder="Dogs"
@@ -61,10 +61,10 @@ export function CategoryField({ value, error, onChange }: Props) {
         error={add.error && describeError(add.error).text}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <Button mt={25} loading={add.isPending} disabled={name.trim() === ''} onClick={() => add.mutate()}>
+      <Button mt={27} loading={add.isPending} disabled={name.trim() === ''} onClick={() => add.mutate()}>
         Add
       </Button>
-      <Button mt={25} variant="default" onClick={() => setNew(false)}>
+      <Button mt={27} variant="default" onClick={() => setNew(false)}>
         Back
       </Button>
     </Group>

@@ -18,6 +18,8 @@ export function PriceField({ currency, description, ...props }: TextInputProps &
           {currency}
         </Text>
       }
+      // Below the amount, so that what the person types does not move.
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
       description={echo ?? description}
       {...props}
     />

@@ -1,5 +1,5 @@
 // The fields of a form for the price and the facts of a pet.
-import { Group, Select, Text, Textarea, TextInput } from '@mantine/core'
+import { Select, Text, Textarea, TextInput } from '@mantine/core'
 import type { GetInputPropsReturnType } from '@mantine/form'
 import { useDebouncedValue } from '@mantine/hooks'
 import { NEW_PET_PROFILE } from '@petstore/client/rules'
@@ -32,27 +32,25 @@ interface Props {
   propsOf: (field: keyof ProfileValues) => GetInputPropsReturnType
 }
 
+/** In the columns of the form, in the order of the keyboard. */
 export function ProfileFields({ petId, hasPrice, propsOf }: Props) {
   return (
     <>
-      <Group grow align="flex-start">
-        {hasPrice && <OwnPriceField price={propsOf('price')} currency={propsOf('currency')} />}
-        <TextInput
-          label="Born on"
-          type="date"
-          min="1900-01-01"
-          max={dayOf(Date.now())}
-          {...propsOf('bornOn')}
-        />
-      </Group>
-      <Group grow align="flex-start">
-        {SHORT_TEXTS.map(([name, maxLength]) => (
-          <TextInput key={name} label={FACTS[name].label} maxLength={maxLength} {...propsOf(name)} />
-        ))}
-        <SexField {...propsOf('sex')} />
-      </Group>
+      {hasPrice && <OwnPriceField price={propsOf('price')} currency={propsOf('currency')} />}
+      <TextInput
+        label="Born on"
+        type="date"
+        min="1900-01-01"
+        max={dayOf(Date.now())}
+        {...propsOf('bornOn')}
+      />
+      {SHORT_TEXTS.map(([name, maxLength]) => (
+        <TextInput key={name} label={FACTS[name].label} maxLength={maxLength} {...propsOf(name)} />
+      ))}
+      <SexField {...propsOf('sex')} />
       <ChipNumberField petId={petId} {...propsOf('chipNumber')} />
       <Textarea
+        className="whole-row"
         label="Description"
         autosize
         minRows={2}
@@ -103,7 +101,7 @@ function ChipNumberField({ petId, ...props }: GetInputPropsReturnType & { petId:
   const [chipNumber] = useDebouncedValue(chipNumberOf(String(props.value)), ASKED_AFTER_MS)
   const { data: others = [] } = useQuery(chipQuery(useStore(), chipNumber, petId))
   return (
-    <div>
+    <div className="wide-on-phone">
       <TextInput label="Chip number" autoComplete="off" maxLength={CHIP_NUMBER_TYPED_MAX} {...props} />
       <div role="status">
         {others.map(({ id, name, status }) => (
