@@ -129,13 +129,13 @@ test.each([
       }),
     )
     const { page, faults } = await own.signIn(`/pets/${wrong}`, { width, timeZone })
-    const sell = async (on: Page, petId: string | undefined, name: string, method: 'Cash' | 'Card') => {
+    const sellIn = async (on: Page, petId: string | undefined, name: string, method: 'Cash' | 'Card') => {
       await on.goto(`${own.service.origin}/pets/${petId}`)
       await on.getByRole('button', { name: /^Sell for/ }).click()
       await confirmSale(on, name, { method })
       await on.getByText('Sold on').waitFor()
     }
-    await sell(page, wrong, 'Amara', 'Cash')
+    await sellIn(page, wrong, 'Amara', 'Cash')
     expect(await page.getByRole('button', { name: /^Edit/ }).count()).toBe(1)
     await page.getByRole('button', { name: /^Edit/ }).click()
     const edit = page.getByRole('dialog', { name: 'Edit Amara' })
@@ -156,10 +156,10 @@ test.each([
 
     const apiKey = await own.issueKey('Cas', ['pets:read', 'orders:read', 'orders:write', 'events:read'])
     const { page: counter } = await own.signIn('/', { width, timeZone, apiKey })
-    await sell(counter, undone, 'Bruno', 'Cash')
+    await sellIn(counter, undone, 'Bruno', 'Cash')
     await counter.getByRole('button', { name: 'Undo sale' }).click()
     await counter.getByText('Undone: Bruno is available again. Give back €13.00.').waitFor()
-    await sell(page, third, 'Dana', 'Card')
+    await sellIn(page, third, 'Dana', 'Card')
 
     await page.goto(`${own.service.origin}/till`)
     await expect.poll(() => page.locator('.net-sum').allTextContents()).toEqual(['€1,600.00'])
@@ -175,7 +175,7 @@ test.each([
     await back.getByLabel('Refund', { exact: true }).fill('1000')
     await confirm(page, /^Take back Dana/, /^Take back, refund €1,000\.00$/)
     await page.locator('.struck', { hasText: 'Sold for €1,150.00, paid by card' }).waitFor()
-    await sell(page, third, 'Dana', 'Cash')
+    await sellIn(page, third, 'Dana', 'Cash')
     // Both sales stay on the page.
     await expect.poll(() => page.locator('.history').getByText('Sold for €1,150.00').count()).toBe(2)
     await page.getByRole('button', { name: 'Take back' }).click()
