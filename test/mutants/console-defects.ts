@@ -57,6 +57,20 @@ export const CONSOLE_DEFECTS: readonly Defect[] = [
     title: 'a difference needs a note',
   },
   {
+    name: 'a time that a person types is an hour off after the clocks change',
+    file: 'console/src/shop/zoned.ts',
+    find: 'asUtc - offsetAt(asUtc - offsetAt(asUtc))',
+    replace: 'asUtc - offsetAt(asUtc)',
+    test: 'test/console/shop-time.test.ts',
+  },
+  {
+    name: 'the settings of another administrator are overwritten unread',
+    file: 'console/src/settings/draft.ts',
+    find: '  const next = { base, values: { ...values, ...change } }',
+    replace: '  const next = { base: { ...base, etag: settings.etag }, values: { ...values, ...change } }',
+    test: 'test/console/settings.test.ts',
+  },
+  {
     name: 'the till shows the time of the browser',
     file: 'console/src/shop/zoned.ts',
     find: "new Intl.DateTimeFormat('en-GB', { ...options, timeZone })",
