@@ -2,8 +2,10 @@
 // serves. `npx vite console`
 // starts a server for development that reloads the page on each change, and forwards requests to the service of `npm run dev`.
 import { hash } from 'node:crypto'
-import { resolve } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { join, resolve } from 'node:path'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { brotliCompress, gzipSync } from 'node:zlib'
 import scalar from '@scalar/fastify-api-reference'
 import react from '@vitejs/plugin-react'
 import fastify from 'fastify'
@@ -15,7 +17,7 @@ const CLIENT = resolve(import.meta.dirname, '../client/src')
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), scalarScript(), clientPackage()],
+  plugins: [react(), scalarScript(), clientPackage(), brotli()],
   resolve: {
     // The longer name is first, because the shorter one also matches it.
     alias: { '@petstore/client/rules': `${CLIENT}/rules.ts`, '@petstore/client': `${CLIENT}/petstore.ts` },
@@ -65,6 +67,24 @@ function clientPackage(): Plugin {
     generateBundle() {
       const source = packClient(resolve(import.meta.dirname, '..'))
       this.emitFile({ type: 'asset', fileName: 'client.tgz', source })
+    },
+  }
+}
+
+/** Compresses what a slow phone loads by a sixth more than gzip. It takes too long for the service to do it at its start. */
+function brotli(): Plugin {
+  return {
+    name: 'brotli',
+    apply: 'build',
+    async writeBundle() {
+      const folder = resolve(import.meta.dirname, 'dist/console')
+      const files = readdirSync(folder).filter((name) => /\.(js|css|svg)$/.test(name))
+      const compress = promisify(brotliCompress)
+      await Promise.all(
+        files.map(async (name) =>
+          writeFileSync(join(folder, `${name}.br`), await compress(readFileSync(join(folder, name)))),
+        ),
+      )
     },
   }
 }

@@ -16,6 +16,9 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
+/** The build writes these files beside the others. */
+const BROTLI = '.br'
+
 export interface ConsoleFiles {
   page: (shop: PageShop) => PageFile
   assets: Asset[]
@@ -47,8 +50,13 @@ export function consoleFiles(folder = BUILT_FOLDER): ConsoleFiles {
 }
 
 function readAssets(folder: string): Asset[] {
-  return readdirSync(folder).map((name) => ({
-    address: `${CONSOLE_ASSETS}/${name}`,
-    file: pageFile(TYPES[extname(name)] ?? 'application/octet-stream', readFileSync(join(folder, name))),
-  }))
+  const names = new Set(readdirSync(folder))
+  return [...names]
+    .filter((name) => !name.endsWith(BROTLI))
+    .map((name) => {
+      const brotli = names.has(name + BROTLI) ? readFileSync(join(folder, name + BROTLI)) : undefined
+      const type = TYPES[extname(name)] ?? 'application/octet-stream'
+      const file = pageFile(type, readFileSync(join(folder, name)), { brotli })
+      return { address: `${CONSOLE_ASSETS}/${name}`, file }
+    })
 }

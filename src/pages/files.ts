@@ -19,17 +19,25 @@ export interface PageFile {
   bytes: Uint8Array
   /** Compresses the file on the first call. Absent if the file is compressed itself. */
   gzipped?: () => Uint8Array
+  /** Compressed with Brotli by the build. */
+  brotli?: Uint8Array | undefined
   etag: string
 }
 
-export function pageFile(type: string, content: string | Uint8Array, gzipped?: Uint8Array): PageFile {
+interface Compressed {
+  gzipped?: Uint8Array | undefined
+  brotli?: Uint8Array | undefined
+}
+
+export function pageFile(type: string, content: string | Uint8Array, known: Compressed = {}): PageFile {
   const bytes = Buffer.from(content)
-  let compressed = gzipped
+  let { gzipped } = known
   return {
     type,
     bytes,
-    gzipped: () => (compressed ??= gzipSync(bytes)),
-    // Weak, because it identifies both the uncompressed and the compressed bytes.
+    gzipped: () => (gzipped ??= gzipSync(bytes)),
+    brotli: known.brotli,
+    // Weak, because it identifies the uncompressed and the compressed bytes.
     etag: `W/"${digest(bytes)}"`,
   }
 }
@@ -54,6 +62,8 @@ export function sendFile(
   if (file.gzipped !== undefined) varyBy(reply, 'Accept-Encoding')
   if (isKnownTag(ifNoneMatch, file.etag)) return reply.code(304).send()
   reply.type(file.type)
+  if (file.brotli !== undefined && isNamed(encodings, 'br'))
+    return reply.header('content-encoding', 'br').send(file.brotli)
   if (file.gzipped === undefined || !isNamed(encodings, 'gzip')) return reply.send(file.bytes)
   return reply.header('content-encoding', 'gzip').send(file.gzipped())
 }

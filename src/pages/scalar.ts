@@ -22,7 +22,7 @@ export function readScalar(folder = BUILT_FOLDER): ScalarScript | undefined {
   return {
     address: `${ASSETS}/${name.replace(/\.gz$/, '')}`,
     file: () => {
-      file ??= pageFile('text/javascript; charset=utf-8', gunzipSync(gzipped), gzipped)
+      file ??= pageFile('text/javascript; charset=utf-8', gunzipSync(gzipped), { gzipped })
       return file
     },
   }

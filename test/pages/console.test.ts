@@ -48,12 +48,29 @@ test('without a build, the page says how to build the console', () => {
   expect(assets).toEqual([])
 })
 
+test('sends scripts and style sheets with Brotli to clients that accept it, otherwise with gzip', async () => {
+  const { text } = await petstore.call('GET', '/', { apiKey: null })
+  const paths = [...text.matchAll(/"(\/console\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
+  expect(paths.length).toBeGreaterThan(1)
+  for (const path of paths) {
+    const sent = (encodings: string) =>
+      petstore.call('GET', path, { apiKey: null, headers: { 'accept-encoding': encodings } })
+    const [brotli, gzip] = [await sent('gzip, deflate, br'), await sent('gzip')]
+    expect(brotli.headers.get('content-encoding')).toBe('br')
+    expect(gzip.headers.get('content-encoding')).toBe('gzip')
+    expect([brotli, gzip].map(({ headers }) => headers.get('vary'))).toEqual(Array(2).fill('Accept-Encoding'))
+    expect(brotli.headers.get('etag')).toBe(gzip.headers.get('etag'))
+    // A comparison of the texts would print megabytes on failure.
+    expect(brotli.text === gzip.text).toBe(true)
+  }
+})
+
 test('serves every file of a build with its type', () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-console-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   mkdirSync(join(folder, 'console'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Petstore</title>')
-  for (const name of ['a.js', 'b.css', 'c.svg']) writeFileSync(join(folder, 'console', name), name)
+  for (const name of ['a.js', 'a.js.br', 'b.css', 'c.svg']) writeFileSync(join(folder, 'console', name), name)
   const { page, assets } = consoleFiles(folder)
   expect(Buffer.from(page(SHOP).bytes).toString()).toContain('<title>Petstore</title>')
   expect(Object.fromEntries(assets.map(({ address, file }) => [address, file.type]))).toEqual({

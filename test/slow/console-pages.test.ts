@@ -17,6 +17,9 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const FIRST_LOAD_BYTES_MAX = 250_000
 const FONT_BYTES_MAX = 50_000
 const FIRST_LIST_MS_MAX = 1_000
+/** Cumulative layout shift. */
+const SHIFT_MAX = 0.02
+const SLOW_PHONE_BITS_PER_SECOND = 1_600_000
 /** About 15 characters. */
 const NAME_WIDTH_MIN = 110
 /** On a phone. */
@@ -153,6 +156,27 @@ test('the first load is small, and the first list is visible soon', async () => 
   expect(sum(true)).toBeLessThan(FONT_BYTES_MAX)
   if (CHECKS_FIGURES) expect(visibleAt).toBeLessThan(FIRST_LIST_MS_MAX)
   await context.close()
+})
+
+test('almost nothing moves while the first list loads on a slow phone', async () => {
+  const { page } = await signIn('/', { width: 390 })
+  await page.addInitScript(`
+    window.shifts = []
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifts.push(value)
+    }).observe({ type: 'layout-shift', buffered: true })`)
+  const network = await page.context().newCDPSession(page)
+  await network.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const perSecond = SLOW_PHONE_BITS_PER_SECOND / 8
+  const slow = { offline: false, latency: 150, downloadThroughput: perSecond, uploadThroughput: perSecond }
+  await network.send('Network.emulateNetworkConditions', slow)
+  await page.reload()
+  await page.locator('.list-row .amount').first().waitFor()
+  await page.evaluate('document.fonts.ready')
+  const shift = await page.evaluate<number>('shifts.reduce((sum, value) => sum + value, 0)')
+  console.log({ shift })
+  expect(shift).toBeLessThanOrEqual(SHIFT_MAX)
+  await page.context().close()
 })
 
 test('the list fits: names are readable, the first row is high, and no width scrolls sideways', async () => {

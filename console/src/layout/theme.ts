@@ -14,7 +14,7 @@ const TEAL: MantineColorsTuple = [
   '#0d5f59',
   '#0b4d49',
 ]
-const FONT = '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
+const FONT = '"Inter Variable", "Inter fallback", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
 
 /** Below, the console has the layout of a phone: one column, and a bar at the bottom. */
 const PHONE_BELOW = '51.3125em'

@@ -17,7 +17,7 @@ export function SignInPage() {
   const failure = signInError(location.search)
   const { data: provider, isPending } = useQuery({ queryKey: ['provider'], queryFn: findProvider })
   return (
-    <Center component="main" mih="100dvh" p="md">
+    <Center component="main" mih="100dvh" p="md" className="sign-in">
       <Card withBorder padding="xl" radius="lg" w="100%" maw={420}>
         <Stack>
           <Logo />
@@ -35,7 +35,7 @@ export function SignInPage() {
               {failure}
             </Alert>
           )}
-          {isPending && <Loading what="the ways to sign in" height={120} />}
+          {isPending && <Loading what="the ways to sign in" height={104} />}
           {!isPending && (provider ? <WithProvider provider={provider} /> : <KeyForm />)}
           <Divider />
           <Text size="sm" c="dimmed">
