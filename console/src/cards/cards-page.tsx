@@ -72,7 +72,7 @@ function Card({ pet, profile }: Shown) {
   const { data: categories } = useQuery(categoriesQuery(useStore()))
   const facts = cardFacts(profile ?? {}, dayOf(Date.now()))
   return (
-    <article className="cage-card" role="listitem">
+    <div className="cage-card" role="listitem">
       <span className="picture">
         <PetDrawing shown={drawingOf(categories, pet.categoryId)} size={96} />
       </span>
@@ -89,7 +89,7 @@ function Card({ pet, profile }: Shown) {
         </div>
         <QrCode text={`${location.origin}/pets/${pet.id}`} label={`QR code of the page of ${pet.name}`} />
       </div>
-    </article>
+    </div>
   )
 }
 

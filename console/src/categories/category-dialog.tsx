@@ -87,7 +87,7 @@ function DrawingField({ value, onChange }: { value: Shown; onChange: (drawing: S
       label="Picture"
       description="Pets without a photo show it."
       value={value}
-      onChange={(chosen) => onChange(chosen as Shown)}
+      onChange={onChange}
     >
       <div className="drawings">
         {all.map((drawing) => (
