@@ -143,5 +143,7 @@ declare module '@tanstack/react-router' {
   interface HistoryState {
     /** Set if the page before this one in the history of the browser is the list of pets. */
     isFromList?: boolean
+    /** The same for the page of the holds. */
+    isFromHolds?: boolean
   }
 }

@@ -184,6 +184,18 @@ test('holds a pet until a day and time that the person chooses, at most for a we
   await page.context().close()
 })
 
+test('the way back from a pet leads to the holds if it was opened there', async () => {
+  const { page } = await signIn('/')
+  await addPet(page, 'Returning')
+  await hold(page, 'Returning', 'Mr Darcy')
+  await page.getByRole('link', { name: /^Holds/ }).click()
+  await page.getByRole('link', { name: 'Returning' }).click()
+  await page.getByRole('heading', { name: 'Returning', level: 1 }).waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Holds', exact: true }).click()
+  await page.getByRole('heading', { name: 'Holds', level: 1 }).waitFor()
+  await page.context().close()
+})
+
 test('a conflict says who has the pet', async () => {
   const ada = await signIn('/', { name: 'Ada' })
   const bo = await signIn('/', { name: 'Bo' })

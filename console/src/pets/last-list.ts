@@ -11,5 +11,6 @@ export function lastFilters(): PetSearch {
   return filters
 }
 
-/** The state of a page that was opened from the list. The browser keeps it, even if the page is reloaded. */
+/** The state of a page that was opened from the list, or from the holds. The browser keeps it, even if the page is reloaded. */
 export const FROM_LIST = { isFromList: true } as const
+export const FROM_HOLDS = { isFromHolds: true } as const

@@ -10,6 +10,7 @@ import { Loading } from '../layout/loading.tsx'
 import { Page } from '../layout/page.tsx'
 import { useHasChanged } from '../live/live-feed.tsx'
 import { drawingOf, PetThumb } from '../pets/drawings.tsx'
+import { FROM_HOLDS } from '../pets/last-list.ts'
 import { categoriesQuery, orderedPetsQuery } from '../pets/queries.ts'
 import { priceText } from '../profile/price.ts'
 import { useScopes, useStore } from '../session/session.ts'
@@ -96,6 +97,7 @@ function HoldRow({ order, pet }: { order: Order; pet: Pet | undefined }) {
         <AnchorLink
           to="/pets/$petId"
           params={{ petId }}
+          state={FROM_HOLDS}
           id={`pet-${petId}`}
           underline="hover"
           title={pet?.name}
