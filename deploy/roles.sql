@@ -148,12 +148,13 @@ begin
     from pg_proc
     where pronamespace = 'public'::regnamespace and proowner <> 'petstore_migrator'::regrole
       and proname in (
-        'check_completed_orders', 'check_entries', 'check_returned_pets', 'close_day', 'count_deleted_pets',
-        'count_numbered_events', 'count_truncated_pets', 'count_updated_pets', 'event_actor_id', 'event_request_id',
-        'expected_cash', 'order_balance', 'order_event_type', 'pet_name_key', 'pet_price', 'pet_search_key',
-        'pet_word_keys', 'record_changed_orders', 'record_created_pets', 'record_deleted_pets', 'record_entries',
-        'record_placed_order', 'record_truncated_pets', 'record_updated_pets', 'record_written_profiles', 'reject_change',
-        'till_day', 'till_moment', 'till_now', 'unfolded_pet_counts'
+        'accepts_price', 'check_completed_orders', 'check_entries', 'check_returned_pets', 'close_day',
+        'complete_orders', 'count_deleted_pets', 'count_numbered_events', 'count_truncated_pets',
+        'count_updated_pets', 'event_actor_id', 'event_actors', 'event_request_id', 'expected_cash',
+        'idempotency_lock', 'json_time', 'order_balance', 'order_event_type', 'pet_name_key', 'pet_search_key',
+        'pet_word_keys', 'place_orders', 'record_changed_orders', 'record_created_pets', 'record_deleted_pets',
+        'record_entries', 'record_placed_orders', 'record_truncated_pets', 'record_updated_pets',
+        'record_written_profiles', 'reject_change', 'till_day', 'till_moment', 'till_now', 'unfolded_pet_counts'
       )
   loop
     execute format('alter %s owner to petstore_migrator', object.name);

@@ -9,6 +9,7 @@ import { addressRule } from '../src/events/webhooks/addresses.ts'
 import { buildApp } from '../src/server/app.ts'
 import { openPetExports } from '../src/store/pet-export/exports.ts'
 import { openSettings } from '../src/store/settings/current-settings.ts'
+import { openSelling } from '../src/store/orders/selling.ts'
 import { openPetTable } from '../src/store/pets/table.ts'
 import { openLog } from '../src/telemetry/log.ts'
 import { openMetrics } from '../src/telemetry/metrics.ts'
@@ -24,6 +25,7 @@ export async function interfaceDocument(): Promise<object> {
   const app = await buildApp({
     db,
     petTable: openPetTable(db, true, 1, () => {}),
+    selling: openSelling(db),
     categoryPolicy: 'any',
     publicUrl: '',
     clock: () => new Date(),

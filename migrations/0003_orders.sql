@@ -36,11 +36,3 @@ create index orders_by_pet_and_status on orders ((pet_id + 0), status, id);
 -- Contains the price, so that PostgreSQL adds up the sales of a day without reading the table.
 create index orders_completed_by_closing on orders (closed_at, id) include (price, currency)
   where status = 'completed';
-
--- The price in the profile of a pet; no row without a price. Volatile, so that it sees what was committed while the statement
--- that calls it waited for the lock of the pet: a change of a profile holds this lock.
-create function pet_price(of_pet_id bigint) returns table (price numeric, currency text) language sql volatile
-begin atomic
-  select pet_profiles.price, pet_profiles.currency from pet_profiles
-  where pet_profiles.pet_id = of_pet_id and pet_profiles.price is not null;
-end;

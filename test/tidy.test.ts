@@ -225,6 +225,7 @@ const BASELINE = [
   '0010_restore_checks.sql',
   '0011_settings.sql',
   '0012_till.sql',
+  '0013_selling.sql',
 ]
 
 test('migrations only change the schema of a release: before the first one, the baseline is edited', () => {

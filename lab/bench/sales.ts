@@ -59,8 +59,14 @@ interface Sample {
   walBytes: number
 }
 
+interface Reply {
+  status: number
+  id: number
+  text: string
+}
+
 interface Http {
-  post: (path: string, body: object, key?: string) => Promise<{ status: number; id: number }>
+  post: (path: string, body: object, key?: string) => Promise<Reply>
   close: () => void
 }
 
@@ -84,7 +90,7 @@ function openHttp({ server, apiKey }: Target, sockets: number): Http {
           response.on('data', (part: string) => (received += part))
           response.on('end', () => {
             const { id = 0 } = JSON.parse(received) as { id?: number }
-            resolve({ status: response.statusCode ?? 0, id })
+            resolve({ status: response.statusCode ?? 0, id, text: received })
           })
         })
         sent.on('error', reject)
@@ -93,12 +99,10 @@ function openHttp({ server, apiKey }: Target, sockets: number): Http {
   }
 }
 
-async function expectStatus(
-  sending: Promise<{ status: number; id: number }>,
-  status: number,
-): Promise<number> {
+async function expectStatus(sending: Promise<Reply>, status: number): Promise<number> {
   const response = await sending
-  if (response.status !== status) throw new Error(`status ${response.status} instead of ${status}`)
+  if (response.status !== status)
+    throw new Error(`${response.text}, status ${response.status} instead of ${status}`)
   return response.id
 }
 
@@ -142,29 +146,32 @@ async function sample(target: Target, clients: number, isContended: boolean): Pr
   const http = openHttp(target, clients)
   const database = new Client(store.databaseUrl)
   await database.connect()
-  const walPosition = async () =>
-    BigInt((await database.query(`select pg_current_wal_lsn() - '0/0' as at`)).rows[0].at)
-  const used = () => ({
-    postgres: usedWithChildren(store.postgresPid),
-    program: usedBy(server.pid).cpuSeconds,
-  })
-  await database.query('checkpoint')
-  const [walBefore, before] = [await walPosition(), used()]
-  const startedAt = performance.now()
-  const endsAt = startedAt + seconds * 1_000
-  const times = isContended
-    ? await contend(http, clients)
-    : (await Promise.all(Array.from({ length: clients }, () => sellPets(http, endsAt)))).flat()
-  const elapsed = (performance.now() - startedAt) / 1_000
-  const [after, walAfter] = [used(), await walPosition()]
-  http.close()
-  await database.end()
-  return {
-    perSecond: times.length / elapsed,
-    p99Ms: quantile(times, 0.99),
-    postgresMicros: ((after.postgres - before.postgres) / times.length) * 1e6,
-    programMicros: ((after.program - before.program) / times.length) * 1e6,
-    walBytes: Number(walAfter - walBefore) / times.length,
+  try {
+    const walPosition = async () =>
+      BigInt((await database.query(`select pg_current_wal_lsn() - '0/0' as at`)).rows[0].at)
+    const used = () => ({
+      postgres: usedWithChildren(store.postgresPid),
+      program: usedBy(server.pid).cpuSeconds,
+    })
+    await database.query('checkpoint')
+    const [walBefore, before] = [await walPosition(), used()]
+    const startedAt = performance.now()
+    const endsAt = startedAt + seconds * 1_000
+    const times = isContended
+      ? await contend(http, clients)
+      : (await Promise.all(Array.from({ length: clients }, () => sellPets(http, endsAt)))).flat()
+    const elapsed = (performance.now() - startedAt) / 1_000
+    const [after, walAfter] = [used(), await walPosition()]
+    return {
+      perSecond: times.length / elapsed,
+      p99Ms: quantile(times, 0.99),
+      postgresMicros: ((after.postgres - before.postgres) / times.length) * 1e6,
+      programMicros: ((after.program - before.program) / times.length) * 1e6,
+      walBytes: Number(walAfter - walBefore) / times.length,
+    }
+  } finally {
+    http.close()
+    await database.end()
   }
 }
 

@@ -38,6 +38,9 @@ interface Waiter<Item, Result> {
 /** Called when a batch starts, with its size and the seconds that its first request has waited. */
 export type OnBatch = (size: number, waitSeconds: number) => void
 
+/** As OnBatch, for batches of several kinds. */
+export type ObserveBatch = (kind: string, size: number, waitSeconds: number) => void
+
 /**
  * Turns a function for many items into a function for one item, and batches its concurrent calls.
  * `work` returns the results in the order of the items. If an item makes a batch fail, each item is retried alone, so

@@ -15,6 +15,7 @@ import { addressRule } from '../events/webhooks/addresses.ts'
 import { LARGE_RESPONSES_MAX_BYTES } from '../http/response-bytes.ts'
 import { trackHolds } from '../store/holds/sweep.ts'
 import { openPetExports } from '../store/pet-export/exports.ts'
+import { openSelling } from '../store/orders/selling.ts'
 import { openPetTable } from '../store/pets/table.ts'
 import { REMOVALS } from '../store/pets/deprecation.ts'
 import { openSettings } from '../store/settings/current-settings.ts'
@@ -141,12 +142,19 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
     metrics.observeBatch,
     tracing,
   )
+  const selling = openSelling(wakingDb, {
+    isBatching,
+    connections: config.DATABASE_POOL_SIZE,
+    observe: metrics.observeBatch,
+    tracing,
+  })
   return {
     metrics,
     tracing,
     db,
     wakingDb,
     petTable,
+    selling,
     wakeups,
     usage,
     holds,
@@ -158,10 +166,11 @@ async function openServices(config: Config, log: Log, isBatching: boolean) {
 }
 
 function appOptions(config: Config, log: Log, services: Services, state: ProcessState): AppOptions {
-  const { metrics, tracing, db, wakingDb, petTable, usage, holds } = services
+  const { metrics, tracing, db, wakingDb, petTable, selling, usage, holds } = services
   return {
     db: wakingDb,
     petTable,
+    selling,
     categoryPolicy: config.CATEGORIES,
     publicUrl: config.PUBLIC_URL,
     clock: () => new Date(),

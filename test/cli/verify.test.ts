@@ -445,8 +445,8 @@ const DAMAGES: Damage[] = [
     ],
     [
       'an entry without its event',
-      `update outbox set entry = jsonb_set(entry, '{id}', '999')
-        where type = 'order.entry_added' and entry ->> 'kind' = 'deposit'`,
+      `update outbox set entries = array[jsonb_set(entries[1], '{id}', '999')]
+        where type = 'order.entry_added' and entries[1] ->> 'kind' = 'deposit'`,
       'an entry of the ledger without its event (1)',
     ],
   ].map(

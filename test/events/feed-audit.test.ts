@@ -67,7 +67,7 @@ const FAULTS: [what: string, statement: string, found: string][] = [
   ],
   [
     'an order event without the order',
-    `update outbox set order_state = null where type = 'order.cancelled'`,
+    `update outbox set order_states = null where type = 'order.cancelled'`,
     'without the order',
   ],
   [

@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findEvents, findFeedState, insertEpoch } from '../../src/events/feed/queries.ts'
 import { EVENT_TYPES } from '../../src/events/feed/schema.ts'
 import { purgeEvents, sequenceEvents } from '../../src/events/feed/sequencer.ts'
-import { createTestDatabase, openTestDatabase, sql } from '../support/database.ts'
+import { createTestDatabase, openTestDatabase, sql, untilBlocked } from '../support/database.ts'
 import { asSuperuser } from '../support/roles.ts'
 
 const databaseUrl = await createTestDatabase()
@@ -118,21 +118,23 @@ test('numbers the changes of a pet in the order in which they were made', async 
   ])
 })
 
-test('numbers "order.placed" after the changes that another transaction made to the pet before', async () => {
+test('numbers "order.placed" of an order inserted by hand before the changes that another transaction makes afterwards', async () => {
   const [buyer, editor] = [await connect(), await connect()]
   await run(insert(601, 'Ada'))
   await buyer.query(`begin; insert into orders (pet_id, placed_by, created_at, expires_at)
     values (601, 1, now(), now() + interval '1 hour')`)
-  // A new order takes only a key-share lock on its pet, so this update does not wait for it.
-  await editor.query(rename(601, 'Bo'))
+  // The event of the order has locked the pet.
+  const renaming = editor.query(rename(601, 'Bo'))
+  await untilBlocked(databaseUrl)
   await buyer.query(`update pets set status = 'pending' where id = 601; commit`)
+  await renaming
   await run(`update orders set status = 'cancelled', closed_at = now() where pet_id = 601`)
   await sequenceEvents(db)
   expect(await events()).toEqual([
     'pet.created 601 Ada',
-    'pet.updated 601 Bo',
-    'pet.updated 601 Bo',
     'order.placed 601',
+    'pet.updated 601 Ada',
+    'pet.updated 601 Bo',
     'order.cancelled 601',
   ])
 })

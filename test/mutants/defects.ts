@@ -388,7 +388,8 @@ export const DEFECTS: readonly Defect[] = [
     file: 'migrations/0003_orders.sql',
     find: 'create unique index orders_one_open_per_pet',
     replace: 'create index orders_one_open_per_pet',
-    test: 'test/store/orders.test.ts',
+    test: 'test/store/orders-batches.test.ts',
+    title: 'a fault of one hold',
   },
   {
     name: 'expired holds are not swept',
@@ -559,8 +560,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'an Idempotency-Key can take the lock of a job',
-    file: 'src/store/idempotency/queries.ts',
-    find: 'then hash # ${2n ** 62n} else hash end',
+    file: 'migrations/0007_idempotency.sql',
+    find: 'then hash # 4611686018427387904 else hash end',
     replace: 'then hash else hash end',
     test: 'test/store/idempotency.test.ts',
   },
@@ -740,9 +741,10 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: '"order.placed" gets its id before the pet changes',
     file: 'migrations/0005_events.sql',
-    find: 'deferrable initially deferred for each row execute function record_placed_order()',
-    replace: 'for each row execute function record_placed_order()',
-    test: 'test/proof/model/sequences.test.ts',
+    find: '    perform from pets where id = any(array(select pet_id from placed)) order by id for update;',
+    replace: '    null;',
+    test: 'test/events/feed-sequencer.test.ts',
+    title: 'numbers "order.placed"',
   },
   {
     name: 'an event is written outside the transaction of its change, which is rolled back',

@@ -213,8 +213,8 @@ export const SIGN_IN_DEFECTS: readonly Defect[] = [
   {
     name: 'a replayed order shows the former name of its actor',
     file: 'src/store/orders/orders.ts',
-    find: '{ ...toOrder(response), placedBy: caller.name }',
-    replace: 'toOrder(response)',
+    find: '{ ...placed.order, placedBy: caller.name }',
+    replace: 'placed.order',
     test: 'test/access/api-keys.test.ts',
   },
   {

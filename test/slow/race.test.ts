@@ -82,14 +82,20 @@ test('exactly one of many buyers gets each pet, with two processes', async () =>
   await Promise.all(services.map((service) => service.stop()))
 })
 
-test('the same race detects double sales if the unique index is dropped', async () => {
+test('the same race detects double sales if nothing locks the pet and the unique index is dropped', async () => {
   const pets = 50
   const { databaseUrl, environment, apiKey } = await openApiFixture(pets)
   await sql(databaseUrl, 'drop index orders_one_open_per_pet')
+  const [{ text } = { text: '' }] = await sql<{ text: string }>(
+    databaseUrl,
+    `select pg_get_functiondef('place_orders'::regproc) as text`,
+  )
+  // Two statements then read the same available pet.
+  await sql(databaseUrl, text.replace(/ for update( skip locked)?/g, ''))
   const services = [await startService(environment), await startService(environment)]
   const { won } = await race(services, apiKey, pets)
   const duplicated = [...won.values()].filter((orders) => orders.length > 1)
-  console.log(`without the index ${duplicated.length} of ${pets} pets were sold twice`)
+  console.log(`without the lock and the index ${duplicated.length} of ${pets} pets were sold twice`)
   expect(duplicated.length).toBeGreaterThan(0)
   expect((await auditStore(databaseUrl)).join()).toContain('sold twice')
   await Promise.all(services.map((service) => service.stop()))

@@ -15,6 +15,7 @@ import { type AppOptions, buildApp } from '../../src/server/app.ts'
 import { trackHolds } from '../../src/store/holds/sweep.ts'
 import { openPetExports } from '../../src/store/pet-export/exports.ts'
 import { openSettings } from '../../src/store/settings/current-settings.ts'
+import { openSelling } from '../../src/store/orders/selling.ts'
 import { openPetTable } from '../../src/store/pets/table.ts'
 import { openMetrics } from '../../src/telemetry/metrics.ts'
 import { openTestClient, type TestClient } from './client.ts'
@@ -29,6 +30,7 @@ export async function startApp(db: Db, choices: Partial<AppOptions> = {}, port =
   const app = await buildApp({
     db,
     petTable: openPetTable(db, true, 1, () => {}),
+    selling: openSelling(db),
     categoryPolicy: 'any',
     publicUrl: '',
     clock: () => new Date(),

@@ -18,7 +18,6 @@ import {
   insertDemoDeposit,
   insertDemoOrder,
   insertDemoProfiles,
-  recordDemoOrdersAtOnce,
   setBackEvents,
   setBackFigures,
   setBackHistory,
@@ -34,7 +33,6 @@ export async function addDemoShop(db: Db, now = new Date()): Promise<number> {
   await db.transaction(async (tx) => {
     const actorIds = await addDemoKeys(tx, now)
     await upsertCategories(tx, CATEGORIES)
-    await recordDemoOrdersAtOnce(tx)
     const petIds: bigint[] = []
     for (const { requestId, by, ...step } of steps) {
       await takeStep(tx, step, { actorId: by && actorIds.get(by), requestId }, petIds)

@@ -20,16 +20,6 @@ export async function hasPets(db: Reader): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The event of a new order then comes with its statement, not at the end of the transaction, which has many orders. */
-export async function recordDemoOrdersAtOnce(tx: Tx): Promise<void> {
-  await tx.write({
-    name: 'record_demo_orders_at_once',
-    bounded: 'runs once',
-    text: 'set constraints record_placed immediate',
-    values: [],
-  })
-}
-
 /** Writes the first profiles of pets, with an entry in their history. */
 export async function insertDemoProfiles(
   tx: Tx,

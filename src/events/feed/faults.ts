@@ -10,10 +10,11 @@ export interface FeedFault {
 }
 
 /** An array of a row has one element per event, or is null. */
-const arraysDiffer = 'pet_ids category_ids statuses names changed profiles actor_ids request_ids'
-  .split(' ')
-  .map((column) => `cardinality(outbox.${column}) <> outbox.count`)
-  .join(' or ')
+const arraysDiffer =
+  'pet_ids category_ids statuses names changed profiles actor_ids request_ids order_states entries'
+    .split(' ')
+    .map((column) => `cardinality(outbox.${column}) <> outbox.count`)
+    .join(' or ')
 
 export const FEED_FAULTS: readonly FeedFault[] = [
   {
@@ -87,8 +88,10 @@ export const FEED_FAULTS: readonly FeedFault[] = [
     fault: 'an entry of the ledger without its event',
     isFixedByNewEpoch: true,
     text: `select entries.id from entries
-      left join (select (entry ->> 'id')::bigint as id from outbox where type = 'order.entry_added') as events
-        on events.id = entries.id
+      left join (
+        select (entry ->> 'id')::bigint as id from outbox cross join unnest(outbox.entries) as entry
+        where type = 'order.entry_added'
+      ) as events on events.id = entries.id
       where order_id is not null and entries.at > (select min(at) from outbox) and events.id is null`,
   },
 ]

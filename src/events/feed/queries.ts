@@ -225,7 +225,7 @@ const PAGE_SPANS = `select span.first_number, span.outbox_id,
 const EVENT_BYTES = 300
 /** The bytes of an event. An array has its elements uncompressed. Quotes and line breaks take one byte more in JSON. */
 const SIZE = `${EVENT_BYTES} + coalesce(octet_length(event.name), 0) + coalesce(pg_column_size(event.profile), 0)
-            + coalesce(pg_column_size(change.order_state), 0) + coalesce(pg_column_size(change.entry), 0)`
+            + coalesce(pg_column_size(event.order_state), 0) + coalesce(pg_column_size(event.entry), 0)`
 const NO_LIMIT = 2 ** 31 - 1
 
 /**
@@ -248,7 +248,7 @@ export async function findEvents(
         select * from (
           select spans.first_number + event.position - 1 as number, change.type, change.at, event.pet_id as "petId",
             event.name, event.category_id as "categoryId", event.status, event.changed, event.profile,
-            event.actor_id as "actorId", event.request_id as "requestId", change.order_state, change.entry,
+            event.actor_id as "actorId", event.request_id as "requestId", event.order_state, event.entry,
             spans.first_number, event.position, ${SIZE} as size,
             sum(${SIZE}) over (order by spans.first_number, event.position rows unbounded preceding)::int as bytes
           from state
@@ -257,8 +257,9 @@ export async function findEvents(
           ) as spans
           cross join lateral (select * from outbox where outbox.id = spans.outbox_id limit 1) as change
           cross join lateral unnest(change.pet_ids, change.names, change.category_ids, change.statuses, change.changed,
-              change.profiles, change.actor_ids, change.request_ids)
-            with ordinality as event (pet_id, name, category_id, status, changed, profile, actor_id, request_id, position)
+              change.profiles, change.actor_ids, change.request_ids, change.order_states, change.entries)
+            with ordinality as event (pet_id, name, category_id, status, changed, profile, actor_id, request_id, order_state, entry,
+              position)
           where spans.first_number + event.position - 1 > state.number
         ) as sized
         where bytes - size < $4
@@ -381,10 +382,11 @@ export async function findNumberedEvents(
         change.names[item] as name, change.category_ids[item] as "categoryId", change.statuses[item] as status,
         change.changed[item] as changed, change.profiles[item] as profile,
         change.request_ids[item] as "requestId",
-        change.order_state::text as "orderState", change.order_state ->> 'price' as "orderPrice", change.entry::text as entry,
-        (select name from actors where id = (change.entry ->> 'seller_id')::bigint) as "entrySeller",
+        change.order_states[item]::text as "orderState", change.order_states[item] ->> 'price' as "orderPrice",
+        change.entries[item]::text as entry,
+        (select name from actors where id = (change.entries[item] ->> 'seller_id')::bigint) as "entrySeller",
         (select name from actors where id = change.actor_ids[item]) as "actor",
-        (select name from actors where id = (change.order_state ->> 'placed_by')::bigint) as "orderPlacedBy"
+        (select name from actors where id = (change.order_states[item] ->> 'placed_by')::bigint) as "orderPlacedBy"
       from (
         select span.first_number, span.outbox_id,
           array_agg((wanted.number - span.first_number + 1)::int) as items
@@ -399,8 +401,8 @@ export async function findNumberedEvents(
         group by span.first_number, span.outbox_id
       ) as spans
       cross join lateral (
-        select type, at, pet_ids, category_ids, statuses, changed, actor_ids, request_ids, order_state, entry,
-          names || '{}' as names, profiles || '{}' as profiles
+        select type, at, pet_ids, category_ids, statuses, changed, actor_ids, request_ids,
+          order_states || '{}' as order_states, entries || '{}' as entries, names || '{}' as names, profiles || '{}' as profiles
         from outbox where id = spans.outbox_id limit 1
       ) as change
       cross join lateral unnest(spans.items) as item`,

@@ -30,20 +30,6 @@ export async function lockPet(tx: Tx, id: bigint): Promise<LockedPet | undefined
   return pet
 }
 
-/**
- * Variant of lockPet for a buyer whose insertOrder found the pet unavailable. Several buyers may hold the shared lock
- * that insertOrder takes. With `for update`, they would deadlock.
- */
-export async function lockPetAmongBuyers(tx: Tx, id: bigint): Promise<LockedPet | undefined> {
-  const [pet] = await tx.write<LockedPet>({
-    name: 'lock_pet_among_buyers',
-    bounded: 'by unique keys',
-    text: `select ${LOCKED_COLUMNS} from pets where id = $1 for no key update`,
-    values: [id],
-  })
-  return pet
-}
-
 /** Returns the open order for a locked pet, and whether the order has expired according to the database's clock. */
 export async function findHold(
   tx: Tx,

@@ -89,7 +89,7 @@ export async function purgeIdempotencyKeys(db: Db): Promise<void> {
   while ((await purgeStoredResponses(db, STORED_FOR_HOURS, PURGE_BATCH)) === PURGE_BATCH);
 }
 
-function fingerprintOf({ operation, values }: IdempotentRequest): Buffer {
+export function fingerprintOf({ operation, values }: IdempotentRequest): Buffer {
   return hash('sha256', JSON.stringify([operation, ...values.map(String)]), 'buffer')
 }
 

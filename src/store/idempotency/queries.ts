@@ -13,12 +13,6 @@ export interface StoredResponse {
 }
 
 /**
- * The lock of a key, from its hash. The locks of background jobs are numbers of 32 bits: hashtext('petstore …'). A client
- * can choose a key with any hash, so hashes of 32 bits are moved away. Otherwise, a client could stop a job.
- */
-const KEY_LOCK = `case when hash between ${-(2n ** 31n)} and ${2n ** 31n - 1n} then hash # ${2n ** 62n} else hash end`
-
-/**
  * Locks the keys for this transaction; returns false for each key that another transaction has locked. A first attempt
  * does not wait for locks, because every waiting request would occupy a connection. A retry after a lost connection
  * waits: its own first attempt probably holds the lock until PostgreSQL notices that the connection is lost.
@@ -29,8 +23,7 @@ export async function lockIdempotencyKeys(tx: Tx, keys: readonly ClientKey[]): P
     bounded: 'without a table',
     text: `select case when $3 then pg_advisory_xact_lock(lock) is not null else pg_try_advisory_xact_lock(lock) end as locked
       from unnest($1::bigint[], $2::text[]) with ordinality as input (actor_id, key, position)
-      cross join lateral (select hashtextextended(key, actor_id) as hash) as hashed
-      cross join lateral (select ${KEY_LOCK} as lock) as locks
+      cross join lateral idempotency_lock(actor_id, key) as lock
       order by position`,
     values: [...columns(keys), tx.isAfterLostConnection],
   })

@@ -1,8 +1,8 @@
 // Rules for orders: an order holds a pet, then sells or releases it.
 //
-// Every change to the status of an order also changes its pet, in the same transaction. A unique index rejects a second
-// open order for a pet. A transaction that changes an order locks the pet first, which prevents deadlocks.
-import type { Actor } from '../../contract/actor.ts'
+// Every change to the status of an order also changes its pet, in the same transaction. A transaction that changes an order locks
+// the pet first, which prevents deadlocks. A unique index rejects a second open order for a pet, even if the code has defects.
+import type { Actor, CallingActor } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { AppError, type ErrorDetail } from '../../contract/errors.ts'
 import { type Page, type PageRequest, type PagePosition, toPage } from '../../contract/paging.ts'
@@ -11,34 +11,35 @@ import { currencyMismatch, currencyOf, type Priced, priceFaults, readAmounts } f
 import { QueryFailure } from '../../db/connection/failures.ts'
 import { UNIQUE_VIOLATION } from '../../db/connection/sqlstates.ts'
 import type { Db, Reader, Tx } from '../../db/database.ts'
+import { waitForStandbys } from '../../db/durable-read.ts'
 import { parseDateTime } from '../../values/date-time.ts'
 import { parseJson, stringifyJson } from '../../values/json.ts'
-import { toAmount } from '../../values/money.ts'
+import { toAmount, withDecimals } from '../../values/money.ts'
 import { changePetStatus, releaseExpiredHold } from '../holds/holds.ts'
-import { doOnce } from '../idempotency/idempotency.ts'
-import { lockPet, lockPetAmongBuyers } from '../holds/queries.ts'
+import { doOnce, fingerprintOf } from '../idempotency/idempotency.ts'
+import { lockPet } from '../holds/queries.ts'
 import type { Pet } from '../pets/schema.ts'
-import { findPetProfile } from '../profiles/queries.ts'
 import { insertEntry } from '../ledger/queries.ts'
 import {
   findCompletedOrdersByClosing,
   findOpenOrdersByExpiry,
   findOrdersBefore,
   findOrdersByIds,
-  insertOrder,
-  recordPlacedOrderNow,
   type OrderFilters,
-  type OrderToInsert,
-  type Price,
+  type Placement,
+  placeOrders,
   setOrderCancelled,
-  setOrderCompleted,
   type TimePosition,
   updateOrder,
 } from './queries.ts'
+import type { Selling } from './selling.ts'
 import type { NewOrder, Order, OrderChanges, OrderCompletion, OrderSort } from './schema.ts'
 
-/** Max transactions per request. A transaction is retried if the pet was freed while it waited for the lock. */
-const PLACE_ATTEMPTS_MAX = 3
+/** Holds and sales go through `selling`, which batches them. */
+export interface OrderWrites {
+  db: Db
+  selling: Selling
+}
 
 export interface PlacingOptions {
   caller: Pick<Caller, 'actorId' | 'name'>
@@ -49,28 +50,13 @@ export interface PlacingOptions {
 }
 
 export async function placeOrder(
-  db: Db,
+  { db, selling }: OrderWrites,
   { petId, holdMinutes, note, deposit, method, ...given }: NewOrder,
   { caller, requestId, idempotencyKey, holdMinutesDefault, currency }: PlacingOptions,
 ): Promise<{ order: Order; replayed: boolean }> {
-  const actor = { actorId: caller.actorId, requestId }
-  const minutes = holdMinutes ?? holdMinutesDefault
-
-  async function place(tx: Tx): Promise<Order> {
-    // Not before the transaction: a retry is replayed even if the currency has changed.
-    const price = await toPrice(given, () => findPetProfile(tx, petId), currency)
-    const order = { petId, placedBy: caller.actorId, holdMinutes: minutes, note, price }
-    const id = (await insertOrder(tx, order)) ?? (await insertOrderAfterHold(tx, order, requestId))
-    await changePetStatus(tx, { id: petId, status: 'available' }, 'pending', 'order_placed', actor)
-    if (deposit !== undefined) await takeDeposit(tx, id, { amount: deposit, method }, { actor, currency })
-    return findOrder(tx, id)
-  }
-
-  if (idempotencyKey === undefined) {
-    return { order: await retryIfFreed(() => translateConflicts(db.transaction(place))), replayed: false }
-  }
-  const idempotent = {
-    actorId: caller.actorId,
+  const { actorId } = caller
+  const once = idempotencyKey !== undefined && {
+    actorId,
     key: idempotencyKey,
     operation: 'placeOrder',
     // 'default' instead of the number of minutes: the operator may change the default before the client retries.
@@ -83,11 +69,78 @@ export async function placeOrder(
       ...(deposit === undefined ? [] : ['deposit', deposit, method ?? '']),
     ],
   }
-  const { response, replayed } = await retryIfFreed(() =>
-    translateConflicts(doOnce(db, idempotent, async (tx) => stringifyJson(await place(tx)))),
-  )
+  const isValid = priceFaults(given, currency).length === 0
+  const minutes = holdMinutes ?? holdMinutesDefault
+  const order = { petId, actorId, requestId, holdMinutes: minutes, note, ...pricesOf(given, currency) }
+
+  /** With a deposit, the order has an entry in the same transaction. */
+  async function place(tx: Tx): Promise<Order> {
+    // Not before the transaction: a retry is replayed even if the currency has changed.
+    if (!isValid) throw invalidPrice(given, currency)
+    const [placement] = await placeOrders(tx, [{ ...order, key: undefined }], 'for the pet')
+    const { id } = toPlacedOrder(placement as Placement, given, currency)
+    const actor = { actorId, requestId }
+    if (deposit !== undefined) await takeDeposit(tx, id, { amount: deposit, method }, { actor, currency })
+    return findOrder(tx, id)
+  }
+
+  let placed: { order: Order; replayed: boolean }
+  if (deposit === undefined && isValid) {
+    const key = once && { text: once.key, fingerprint: fingerprintOf(once) }
+    const placement = await translateConflicts(selling.place({ ...order, key: key || undefined }))
+    placed = {
+      order: toPlacedOrder(placement, given, currency),
+      replayed: placement.outcome === 'replayed',
+    }
+  } else if (once) {
+    const work = async (tx: Tx) => stringifyJson(await place(tx))
+    const { response, replayed } = await translateConflicts(doOnce(db, once, work))
+    placed = { order: toOrder(response), replayed }
+  } else {
+    placed = { order: await translateConflicts(db.transaction(place)), replayed: false }
+  }
   // A stored request belongs to the actor that placed the order.
-  return { order: { ...toOrder(response), placedBy: caller.name }, replayed }
+  return { ...placed, order: { ...placed.order, placedBy: caller.name } }
+}
+
+function pricesOf({ price, currency }: Priced, shopCurrency: string) {
+  return { price, currency, shopCurrency }
+}
+
+/** The order that was placed now or before. Throws if it was not. */
+function toPlacedOrder(placement: Placement, given: Priced, currency: string): Order {
+  const { outcome, response, petStatus } = placement
+  switch (outcome) {
+    case 'placed':
+    case 'replayed':
+      return toOrder(response as string)
+    case 'key_reused':
+      throw new AppError('idempotency_key_reused')
+    case 'key_in_use':
+      throw new AppError('idempotency_key_in_use')
+    case 'not_found':
+      throw new AppError('pet_not_found')
+    case 'other_currency':
+      throw otherCurrency(given, placement, currency)
+    case 'not_available':
+    case 'undecided':
+  }
+  throw notAvailable(petStatus ?? 'pending')
+}
+
+/** Says what is wrong with the currency of a price that PostgreSQL did not accept. */
+function otherCurrency(
+  given: Priced,
+  { storedPrice, storedCurrency }: Pick<Placement, 'storedPrice' | 'storedCurrency'>,
+  currency: string,
+): Error {
+  const stored = { price: storedPrice ?? undefined, currency: storedCurrency ?? undefined }
+  try {
+    currencyOf(given, stored, currency)
+  } catch (error) {
+    return error as Error
+  }
+  return new Error('PostgreSQL and currencyOf() differ')
 }
 
 /** Writes the deposit of a new order. The pet is locked. */
@@ -101,7 +154,6 @@ async function takeDeposit(
   const ownCurrency = order.currency ?? currency
   const { deposit } = readAmounts({ deposit: amount }, undefined, ownCurrency)
   if (deposit === 0n) throw new AppError('invalid_body', { details: [NO_DEPOSIT] })
-  await recordPlacedOrderNow(tx)
   const paid = toAmount(deposit, ownCurrency)
   const entry = {
     orderId,
@@ -126,46 +178,11 @@ const NO_DEPOSIT: ErrorDetail = {
   message: 'deposit must be more than 0. Leave it out if the customer pays nothing.',
 }
 
-/**
- * For a pet that insertOrder found unavailable. If the hold has expired but is not swept yet, ends the hold and inserts
- * the order. Otherwise throws, because the pet does not exist, is held or sold, or has been freed since.
- */
-async function insertOrderAfterHold(tx: Tx, order: OrderToInsert, requestId: string): Promise<bigint> {
-  const pet = await lockPetAmongBuyers(tx, order.petId)
-  if (pet === undefined) throw new AppError('pet_not_found')
-  if (pet.status === 'available') throw new PetFreedError()
-  const id = (await releaseExpiredHold(tx, pet, requestId)) ? await insertOrder(tx, order) : undefined
-  if (id === undefined) throw notAvailable(pet.status)
-  return id
-}
-
 function notAvailable(status: Pet['status']): AppError {
   return new AppError('pet_not_available', { message: `The pet is not available: it is ${status}.` })
 }
 
-/**
- * Thrown if insertOrder found the pet unavailable, but the pet became available before this transaction locked it.
- * Inserting the order under this lock could deadlock: another buyer may have inserted an order and be waiting for the
- * lock to update the pet, while this insert would wait for that order.
- */
-class PetFreedError extends Error {}
-
-/** If `place` throws a PetFreedError, retries in a new transaction, which holds no locks. */
-async function retryIfFreed<Result>(place: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await place()
-    } catch (error) {
-      if (!(error instanceof PetFreedError)) throw error
-      if (attempt === PLACE_ATTEMPTS_MAX) throw new AppError('pet_not_available')
-    }
-  }
-}
-
-/**
- * Translates the violation of the unique index into an AppError: the pet already has an open order. The foreign key of the
- * pet is never violated, because insertOrder locks the pet: while it is deleted, insertOrder waits, and then finds no pet.
- */
+/** Translates the violation of the unique index into an AppError: the pet already has an open order, although it is available. */
 async function translateConflicts<Result>(placing: Promise<Result>): Promise<Result> {
   try {
     return await placing
@@ -176,20 +193,8 @@ async function translateConflicts<Result>(placing: Promise<Result>): Promise<Res
   }
 }
 
-/**
- * Returns the price in a request. Throws if it does not have the decimal places of the currency, or `currency_mismatch`.
- * `readStored` reads the price that the order would have without it.
- */
-async function toPrice(
-  given: Priced,
-  readStored: () => Promise<Priced | undefined>,
-  currency: string,
-): Promise<Price | undefined> {
-  const details = priceFaults(given, currency)
-  if (details.length > 0) throw new AppError('invalid_body', { details })
-  if (given.price === undefined && given.currency === undefined) return undefined
-  const ownCurrency = currencyOf(given, (await readStored()) ?? {}, currency)
-  return given.price === undefined ? undefined : { amount: given.price, currency: ownCurrency ?? currency }
+function invalidPrice(given: Priced, currency: string): AppError {
+  return new AppError('invalid_body', { details: priceFaults(given, currency) })
 }
 
 /** Changes the note of an order in every state, and the end of the hold while it is open. */
@@ -219,54 +224,59 @@ const OUT_OF_RANGE: ErrorDetail = {
 }
 
 export interface CompletingOptions {
-  actor: Actor
+  actor: CallingActor
   currency: string
 }
 
 /** Sells the pet. Idempotent: the first request decides the price and the note. */
 export async function completeOrder(
-  db: Db,
+  { db, selling }: OrderWrites,
   orderId: bigint,
   { note, method, reason, ...given }: OrderCompletion,
   { actor, currency }: CompletingOptions,
 ): Promise<Order> {
-  return endOrder(db, orderId, 'completed', async (tx, pet, order) => {
-    const readStored = async () => (order.price === undefined ? findPetProfile(tx, pet.id) : order)
-    const price = await toPrice(given, readStored, currency)
-    if (order.deposit !== undefined) {
-      const sold = price ?? (await readStored())
-      if (sold?.currency !== undefined && sold.currency !== order.currency)
-        throw currencyMismatch(
-          `The deposit is in ${order.currency}. Settle it before the sale in another currency.`,
-        )
-    }
-    if (await setOrderCompleted(tx, orderId, { price, note, method, reason }, actor))
-      await changePetStatus(tx, pet, 'sold', 'order_completed', actor)
-  })
+  const { actorId, requestId } = actor
+  const isValid = priceFaults(given, currency).length === 0
+  const sale = { orderId, actorId, requestId, isValid, note, method, reason, ...pricesOf(given, currency) }
+  const completion = await selling.complete(sale)
+  switch (completion.outcome) {
+    case 'completed':
+      return toOrder(completion.response as string)
+    case 'not_found':
+      throw new AppError('order_not_found')
+    case 'invalid_price':
+      throw invalidPrice(given, currency)
+    case 'other_currency':
+      throw otherCurrency(given, completion, currency)
+    case 'other_deposit_currency':
+      throw currencyMismatch(
+        `The deposit is in ${completion.storedCurrency}. Settle it before the sale in another currency.`,
+      )
+    case 'ended':
+    case 'undecided':
+  }
+  return getCompletedOrder(db, orderId)
 }
 
-/** Releases the pet. Idempotent. */
-export async function cancelOrder(db: Db, orderId: bigint, actor: Actor): Promise<Order> {
-  return endOrder(db, orderId, 'cancelled', async (tx, pet) => {
-    if (await setOrderCancelled(tx, orderId, actor))
-      await changePetStatus(tx, pet, 'available', 'order_cancelled', actor)
-  })
-}
-
-/** Ends an order that is open, for its locked pet. Throws `order_closed` if the order has expired or ended otherwise. */
-async function endOrder(
-  db: Db,
-  orderId: bigint,
-  status: 'completed' | 'cancelled',
-  end: (tx: Tx, pet: Pet, order: Order) => Promise<void>,
-): Promise<Order> {
+/** An order that has ended stays as it is, whatever the request contains. As durable as the response to its first completion. */
+async function getCompletedOrder(db: Db, orderId: bigint): Promise<Order> {
   return db.transaction(async (tx) => {
-    const before = await findOrder(tx, orderId)
-    const pet = await lockPet(tx, before.petId)
-    // An order that has ended stays as it is, whatever the request contains.
-    if (pet !== undefined && before.status === 'open') await end(tx, pet, before)
+    await waitForStandbys(tx)
     const order = await findOrder(tx, orderId)
-    if (order.status !== status) throw new AppError('order_closed')
+    if (order.status !== 'completed') throw new AppError('order_closed')
+    return order
+  })
+}
+
+/** Releases the pet. Idempotent. Throws `order_closed` if the order has expired or ended otherwise. */
+export async function cancelOrder(db: Db, orderId: bigint, actor: Actor): Promise<Order> {
+  return db.transaction(async (tx) => {
+    const { petId } = await findOrder(tx, orderId)
+    const pet = await lockPet(tx, petId)
+    if (pet !== undefined && (await setOrderCancelled(tx, orderId, actor)))
+      await changePetStatus(tx, pet, 'available', 'order_cancelled', actor)
+    const order = await findOrder(tx, orderId)
+    if (order.status !== 'cancelled') throw new AppError('order_closed')
     return order
   })
 }
@@ -331,21 +341,24 @@ async function findOrder(db: Reader, id: bigint): Promise<Order> {
 }
 
 /** An order as parsed from JSON: ids below 2^53 are numbers, larger ids are bigints, and times are strings. */
-interface StoredOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresAt'> {
+interface StoredOrder extends Omit<Order, 'id' | 'petId' | 'createdAt' | 'expiresAt' | 'closedAt'> {
   id: number | bigint
   petId: number | bigint
   createdAt: string
   expiresAt: string
+  closedAt?: string
 }
 
-/** Restores an order from its stored response. */
+/** Restores an order from its JSON in a response of the database. */
 function toOrder(response: string): Order {
-  const stored = parseJson(response) as StoredOrder
+  const { closedAt, netPrice, ...stored } = parseJson(response) as StoredOrder
   return {
     ...stored,
     id: BigInt(stored.id),
     petId: BigInt(stored.petId),
     createdAt: new Date(stored.createdAt),
     expiresAt: new Date(stored.expiresAt),
+    ...(closedAt !== undefined && { closedAt: new Date(closedAt) }),
+    ...(netPrice !== undefined && { netPrice: withDecimals(netPrice, stored.currency ?? '') }),
   }
 }

@@ -1,11 +1,11 @@
 // All SQL statements on orders. A transaction locks the pet before it changes an existing order for that pet.
 import type { Actor } from '../../contract/actor.ts'
 import { actorFrom, actorValues } from '../../db/actor-settings.ts'
-import type { Reader, Statement, Tx } from '../../db/database.ts'
+import type { PetStatus } from '../../contract/pet-status.ts'
+import type { Reader, Statement, Tx, Writer } from '../../db/database.ts'
 import { HOLD_MINUTES_MAX } from '../../contract/hold-limit.ts'
 import { INT64_MAX } from '../../values/int64.ts'
 import { withDecimals } from '../../values/money.ts'
-import { ENTRY_COLUMNS } from '../ledger/queries.ts'
 import type { EntryReason, PaymentMethod } from '../ledger/schema.ts'
 import type { Order, OrderStatus } from './schema.ts'
 
@@ -142,47 +142,131 @@ export async function findOrdersByIds(db: Reader, ids: readonly bigint[]): Promi
   return rows.map(toOrder)
 }
 
-/** The price of an order: an amount as text, in a currency. */
-export interface Price {
-  amount: string
-  currency: string
+/** Whether a statement waits for the locks of other transactions. The lock of a key is waited for only after a lost connection. */
+export type Waiting = 'never' | 'for the pet' | 'for the key and the pet'
+
+/** The price and the currency of a request, and the currency of the shop. */
+interface GivenPrice {
+  price: string | undefined
+  currency: string | undefined
+  shopCurrency: string
 }
 
-export interface OrderToInsert {
+export interface OrderToPlace extends GivenPrice {
   petId: bigint
-  placedBy: bigint
+  actorId: bigint
+  requestId: string
   holdMinutes: number
   note: string | undefined
-  /** Default: the price in the profile of the pet, if it has one. */
-  price: Price | undefined
+  key: { text: string; fingerprint: Buffer } | undefined
 }
 
-/**
- * Inserts an order if the pet is available; otherwise returns undefined. If another transaction has locked the pet with
- * lockPet, the statement waits for that transaction and rechecks the status. The `for key share` lock of this statement does not
- * exclude other buyers: of several concurrent inserts, the unique index orders_one_open_per_pet accepts one. The others wait until that
- * transaction commits, then fail.
- */
-export async function insertOrder(tx: Tx, order: OrderToInsert): Promise<bigint | undefined> {
-  const { petId, placedBy, holdMinutes, note, price } = order
-  const [row] = await tx.write<{ id: bigint }>({
-    name: 'insert_order',
-    bounded: 'by the given rows',
-    // Reads the clock and the profile after the wait for the lock, so that an order never starts before the previous one
-    // ended, and never has a price that was replaced before it started. migrations/0003_orders.sql explains pet_price.
-    text: `with pet as materialized (
-        select id from pets where id = $1 and status = 'available' for key share
-      ), hold as materialized (
-        select id, clock_timestamp() as placed_at from pet
-      )
-      insert into orders (pet_id, placed_by, note, created_at, expires_at, price, currency)
-      select hold.id, $2, $3, placed_at, placed_at + make_interval(mins => $4),
-        coalesce($5::numeric, profile.price), coalesce($6, profile.currency)
-      from hold left join lateral pet_price(hold.id) as profile on $5::numeric is null
-      returning id`,
-    values: [petId, placedBy, note ?? null, holdMinutes, price?.amount ?? null, price?.currency ?? null],
+/** migrations/0013_selling.sql explains the outcomes. */
+export interface Placement {
+  outcome:
+    | 'placed'
+    | 'replayed'
+    | 'key_reused'
+    | 'key_in_use'
+    | 'other_currency'
+    | 'not_found'
+    | 'not_available'
+    | 'undecided'
+  /** The order as JSON, if it was placed now or before. */
+  response: string | null
+  petStatus: PetStatus | null
+  /** That of the profile. */
+  storedPrice: string | null
+  storedCurrency: string | null
+}
+
+/** Places orders that wait for nothing, or one order that waits. */
+export async function placeOrders(
+  db: Writer,
+  orders: readonly OrderToPlace[],
+  waiting: Waiting,
+): Promise<Placement[]> {
+  const column = <Value>(value: (order: OrderToPlace) => Value | undefined) =>
+    orders.map((order) => value(order) ?? null)
+  return db.write<Placement>({
+    name: 'place_orders',
+    bounded: 'by unique keys',
+    text: `select outcome, response, pet_status as "petStatus", stored_price as "storedPrice", stored_currency as "storedCurrency"
+      from place_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      column(({ petId }) => petId),
+      column(({ actorId }) => actorId),
+      column(({ requestId }) => requestId),
+      column(({ holdMinutes }) => holdMinutes),
+      column(({ note }) => note),
+      column(({ price }) => price),
+      column(({ currency }) => currency),
+      column(({ shopCurrency }) => shopCurrency),
+      column(({ key }) => key?.text),
+      column(({ key }) => key?.fingerprint),
+      waiting !== 'never',
+      waiting === 'for the key and the pet',
+    ],
   })
-  return row?.id
+}
+
+export interface OrderToComplete extends GivenPrice {
+  orderId: bigint
+  actorId: bigint
+  requestId: string
+  /** Whether the price has the decimal places of its currency. */
+  isValid: boolean
+  /** Null clears that of the order, undefined keeps it. */
+  note: string | null | undefined
+  method: PaymentMethod | undefined
+  reason: EntryReason | undefined
+}
+
+/** migrations/0013_selling.sql explains the outcomes. */
+export interface Completion {
+  outcome:
+    | 'completed'
+    | 'ended'
+    | 'not_found'
+    | 'invalid_price'
+    | 'other_currency'
+    | 'other_deposit_currency'
+    | 'undecided'
+  /** The order as JSON, if it was completed now. */
+  response: string | null
+  /** That of the order, or of the profile. */
+  storedPrice: string | null
+  storedCurrency: string | null
+}
+
+/** Completes orders without waiting, or one order that waits for its pet. */
+export async function completeOrders(
+  db: Writer,
+  orders: readonly OrderToComplete[],
+  waiting: Waiting,
+): Promise<Completion[]> {
+  const column = <Value>(value: (order: OrderToComplete) => Value | undefined) =>
+    orders.map((order) => value(order) ?? null)
+  return db.write<Completion>({
+    name: 'complete_orders',
+    bounded: 'by unique keys',
+    text: `select outcome, response, stored_price as "storedPrice", stored_currency as "storedCurrency"
+      from complete_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      column(({ orderId }) => orderId),
+      column(({ actorId }) => actorId),
+      column(({ requestId }) => requestId),
+      column(({ price }) => price),
+      column(({ currency }) => currency),
+      column(({ shopCurrency }) => shopCurrency),
+      column(({ isValid }) => isValid),
+      orders.map(({ note }) => note !== undefined),
+      column(({ note }) => note),
+      column(({ method }) => method),
+      column(({ reason }) => reason),
+      waiting !== 'never',
+    ],
+  })
 }
 
 export interface OrderUpdate {
@@ -208,74 +292,6 @@ export async function updateOrder(
         and given.expires_at <= statement_timestamp() + make_interval(mins => ${HOLD_MINUTES_MAX}))
       returning 1`,
     values: [id, note !== undefined, note ?? null, expiresAtMicros ?? null, ...actorValues(actor)],
-  })
-  return rows.length > 0
-}
-
-/**
- * Writes the event of the placed order before the end of the transaction, so that it comes before the event of its deposit. The
- * transaction has locked the pet.
- */
-export async function recordPlacedOrderNow(tx: Tx): Promise<void> {
-  await tx.write({
-    name: 'record_placed_order_now',
-    bounded: 'without a table',
-    text: 'set constraints record_placed immediate',
-    values: [],
-  })
-}
-
-/** How an order is completed. */
-export interface Sale {
-  price: Price | undefined
-  /** Null clears that of the order, undefined keeps it. */
-  note: string | null | undefined
-  method: PaymentMethod | undefined
-  reason: EntryReason | undefined
-}
-
-/**
- * Completes an order for a locked pet, with the sale in the ledger; returns false if the order is not open or has expired. The
- * price is the given one, otherwise that of the order, otherwise that of the profile. Each of them has a price and a currency,
- * or neither. A sale without a price counts 0. What a deposit has paid is not paid again.
- */
-export async function setOrderCompleted(
-  tx: Tx,
-  id: bigint,
-  { price, note, method, reason }: Sale,
-  actor: Actor,
-): Promise<boolean> {
-  const rows = await tx.write({
-    name: 'set_order_completed',
-    bounded: 'by unique keys',
-    text: `with completed as (
-        update orders set status = 'completed', closed_at = statement_timestamp(), note = case when $8 then $9 else note end,
-          price = coalesce($2::numeric, price, (select price from pet_price(pet_id))),
-          currency = coalesce($3, currency, (select currency from pet_price(pet_id)))
-        from ${actorFrom(6)}
-        where id = $1 and status = 'open' and expires_at > statement_timestamp()
-        returning orders.id, orders.pet_id, coalesce(orders.price, 0) as price, orders.currency
-      )
-      insert into entries (${ENTRY_COLUMNS})
-      select completed.id, completed.pet_id, pets.category_id, nullif($6, '')::bigint, nullif($6, '')::bigint, $7, moment.at,
-        moment.day, 'sale', $4, coalesce(completed.currency, balance.currency, store_settings.currency),
-        completed.price - coalesce(balance.paid - balance.sales, 0), completed.price, 1, $5
-      from completed
-      join pets on pets.id = completed.pet_id
-      cross join lateral order_balance(completed.pet_id, completed.id) as balance
-      cross join store_settings
-      cross join till_moment() as moment
-      returning 1`,
-    values: [
-      id,
-      price?.amount ?? null,
-      price?.currency ?? null,
-      method ?? null,
-      reason ?? null,
-      ...actorValues(actor),
-      note !== undefined,
-      note ?? null,
-    ],
   })
   return rows.length > 0
 }

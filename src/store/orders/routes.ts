@@ -19,9 +19,11 @@ import {
   OrderSchema,
   OrdersSchema,
 } from './schema.ts'
+import type { Selling } from './selling.ts'
 
 interface OrderServices {
   db: Db
+  selling: Selling
   publicUrl: string
   /** Duration of a hold, in minutes, if the request has no `holdMinutes`. */
   holdMinutes: number
@@ -42,7 +44,7 @@ const EXAMPLE = {
 const CLOSED_AT = '2026-11-15T10:12:00.000Z'
 const endedAs = (status: string) => ({ ...EXAMPLE, status, closedAt: CLOSED_AT })
 
-function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, settings }: OrderServices): void {
+function placeOrderRoute(app: V1, { db, selling, publicUrl, holdMinutes, settings }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders',
@@ -72,7 +74,7 @@ function placeOrderRoute(app: V1, { db, publicUrl, holdMinutes, settings }: Orde
       },
     },
     handler: async (request, reply) => {
-      const { order, replayed } = await placeOrder(db, request.body, {
+      const { order, replayed } = await placeOrder({ db, selling }, request.body, {
         caller: request.caller as Caller,
         requestId: request.id,
         idempotencyKey: request.headers['idempotency-key'],
@@ -111,7 +113,7 @@ function updateOrderRoute(app: V1, { db }: OrderServices): void {
   })
 }
 
-function completeOrderRoute(app: V1, { db, settings }: OrderServices): void {
+function completeOrderRoute(app: V1, { db, selling, settings }: OrderServices): void {
   app.route({
     method: 'POST',
     url: '/store/orders/:orderId/complete',
@@ -136,7 +138,7 @@ function completeOrderRoute(app: V1, { db, settings }: OrderServices): void {
       },
     },
     handler: async (request) =>
-      completeOrder(db, request.params.orderId, request.body, {
+      completeOrder({ db, selling }, request.params.orderId, request.body, {
         actor: actorOf(request),
         currency: await settings.currency(),
       }),

@@ -1,7 +1,14 @@
 // The only way of requests to rows of pets outside a transaction. Batches concurrent reads by id, list pages and creates, and
 // coalesces identical list requests.
 import { batchTrace } from '../../db/batch-spans.ts'
-import { type BatchLimits, type Coalesce, coalesced, batched, WAITING_MAX } from '../../db/batch.ts'
+import {
+  type BatchLimits,
+  type Coalesce,
+  coalesced,
+  batched,
+  type ObserveBatch,
+  WAITING_MAX,
+} from '../../db/batch.ts'
 import type { Db, Reader } from '../../db/database.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 import { withReferences } from '../profiles/references.ts'
@@ -50,8 +57,6 @@ const BATCHED: Record<'reads' | 'pages' | 'writes', BatchLimits> = {
   pages: { sizeMax: 32, inFlightMax: 1, waitingMax: WAITING_MAX },
   writes: { sizeMax: 100, inFlightMax: 1, waitingMax: WAITING_MAX },
 }
-
-export type ObserveBatch = (kind: string, size: number, waitSeconds: number) => void
 
 /** If `isBatching` is false, every request runs its own query. The benchmark uses this as a baseline. */
 export function openPetTable(

@@ -22,6 +22,8 @@ export interface Operation {
   isIdempotent?: boolean
   /** Whether the service itself does not retry an unknown outcome. */
   forgetsUnknown?: boolean
+  /** Whether the service itself attempts it again after an unknown outcome: the second attempt has no second effect. */
+  retriesUnknown?: boolean
   /** Prepares what the operation needs, bypassing the proxy. */
   prepare: (fixture: FaultFixture) => Promise<Trial>
 }

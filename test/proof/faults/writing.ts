@@ -147,11 +147,17 @@ export const WRITING: Operation[] = [
     },
   },
   { name: 'changePets with a key', commits: 'commit', isIdempotent: true, prepare: changePets },
-  { name: 'placeOrder', commits: 'commit', prepare: placeOrder(() => ({})) },
-  { name: 'placeOrder with a key', commits: 'commit', isIdempotent: true, prepare: placeOrder(keyed) },
+  { name: 'placeOrder', commits: 'place_orders', prepare: placeOrder(() => ({})) },
+  {
+    name: 'placeOrder with a key',
+    commits: 'place_orders',
+    isIdempotent: true,
+    retriesUnknown: true,
+    prepare: placeOrder(keyed),
+  },
   {
     name: 'placeOrder after an expired hold',
-    commits: 'commit',
+    commits: 'place_orders',
     prepare: async ({ api, query, client }) => {
       const { id, petId } = await api.hold()
       await api.makeOverdue(id)
@@ -164,6 +170,7 @@ export const WRITING: Operation[] = [
   },
   {
     name: 'placeOrder of a held pet',
+    commits: 'place_orders',
     prepare: async ({ api, client }) => {
       const { petId } = await api.hold()
       return { run: async () => outcomeOf(await client.post('/store/orders', { petId }), 409) }
@@ -191,8 +198,9 @@ export const WRITING: Operation[] = [
   },
   {
     name: 'completeOrder',
-    commits: 'commit',
+    commits: 'complete_orders',
     isIdempotent: true,
+    retriesUnknown: true,
     prepare: endOrder('complete', 'order_completed', 'sold', '119.00'),
   },
   {
