@@ -42,6 +42,8 @@ declare
   is_pending boolean;
   moment timestamptz;
 begin
+  -- Waits for a change of the shop's currency, so that the time and the prices are those after it.
+  lock table orders in row exclusive mode;
   select array_agg(case when waits_for_keys then pg_advisory_xact_lock(lock) is not null else pg_try_advisory_xact_lock(lock) end
       order by position) into own_keys
   from unnest(actor_ids, keys) with ordinality as item (actor_id, key, position)

@@ -1,6 +1,6 @@
 // Batches the holds and sales of concurrent requests. A batch waits for no lock, so it leaves some undecided; each of these then
 // waits alone. Both ways run the same statement, so the rules of a hold and of a sale are in one place: migrations/0013_selling.sql.
-import { AppError } from '../../contract/errors.ts'
+import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import { batchTrace } from '../../db/batch-spans.ts'
 import { type BatchLimits, batched, type ObserveBatch, WAITING_MAX } from '../../db/batch.ts'
 import type { Db } from '../../db/database.ts'
@@ -71,9 +71,15 @@ async function decide<Result extends { outcome: string }>(
     const result = await inBatch()
     if (result.outcome !== 'undecided') return result
   } catch (error) {
-    const isUnknown = error instanceof AppError && error.code === 'outcome_unknown'
-    if (!isUnknown || !isRepeatable) throw error
-    return alone('for the key and the pet')
+    if (!hasCode(error, 'outcome_unknown') || !isRepeatable) throw error
+    return alone('for the key and the pet').catch((second: unknown) => {
+      // The second attempt changed nothing, but the first one may have.
+      throw hasCode(second, 'unavailable') || hasCode(second, 'overloaded') ? error : second
+    })
   }
   return alone('for the pet')
+}
+
+function hasCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof AppError && error.code === code
 }
