@@ -30,7 +30,7 @@ export const TILL_DEFECTS: readonly Defect[] = [
     find: '  at := till_now();',
     replace: '  at := now();',
     test: SCENARIOS,
-    title: '3: a correction counts for its own day',
+    title: '4: a pet taken back',
   },
   {
     name: 'a cashier voids the entries of others',
