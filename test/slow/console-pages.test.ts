@@ -171,7 +171,7 @@ test('almost nothing moves while the first list loads on a slow phone', async ()
   const slow = { offline: false, latency: 150, downloadThroughput: perSecond, uploadThroughput: perSecond }
   await network.send('Network.emulateNetworkConditions', slow)
   await page.reload()
-  await page.locator('.list-row .amount').first().waitFor()
+  await page.locator('.list-row .name').first().waitFor()
   await page.evaluate('document.fonts.ready')
   const shift = await page.evaluate<number>('shifts.reduce((sum, value) => sum + value, 0)')
   console.log({ shift })
