@@ -169,7 +169,12 @@ test('holds a pet until a day and time that the person chooses, at most for a we
   const dialog = page.getByRole('dialog', { name: 'Hold Longbourn' })
   await dialog.getByText('Other', { exact: true }).click()
   // The time is that of a clock in the shop.
-  const inShop = (time: number) => new Date(time).toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' })
+  const clock = new Intl.DateTimeFormat('sv', {
+    timeZone: 'Europe/Berlin',
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
+  const inShop = (time: number) => clock.format(time)
   const inDays = (days: number) => addDays(inShop(Date.now()).slice(0, 10), days)
   const until = (days: number) => dialog.getByLabel('Until', { exact: true }).fill(`${inDays(days)}T12:00`)
   await until(9)
