@@ -89,6 +89,6 @@ export function sortedScopes(scopes: readonly string[]): string[] {
   return scopes.toSorted((one, other) => rank(one) - rank(other))
 }
 
-export function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
   return new Set(one).size === new Set(other).size && one.every((item) => other.includes(item))
 }

@@ -91,7 +91,6 @@ export const PrintIcon = icon(<path d="M7 9V4h10v5M7 17H4v-7h16v7h-3M7 14h10v6H7
 export const BackIcon = icon(<path d="M15 5l-7 7 7 7" />)
 export const EditIcon = icon(<path d="M4 20h4L19 9l-4-4L4 16zM13 7l4 4" />)
 export const DeleteIcon = icon(<path d="M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5" />)
-export const CheckIcon = icon(<path d="M5 12.5l4.5 4.5L19 7.5" />)
 export const SendIcon = icon(<path d="M4 12l16-8-5 17-4-7zM11 14l4-4" />)
 export const PauseIcon = icon(<path d="M8 5v14M16 5v14" />)
 export const ResumeIcon = icon(<path d="M7 5l12 7-12 7z" />)
