@@ -24,7 +24,7 @@ const PAGES = [
     size: DESKTOP,
     open: async (page: Page) => {
       await page.locator('.list-row[data-status="pending"] .name a').first().click()
-      await page.getByRole('heading', { name: 'History' }).waitFor()
+      await page.locator('.history > li').first().waitFor()
     },
   },
 ]
